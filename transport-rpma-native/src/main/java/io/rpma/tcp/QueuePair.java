@@ -297,18 +297,15 @@ final class QueuePair extends Drivable implements TcpCompletionQueue.Driven, Tcp
         if (paused != wasPaused && !receiver.hasEnded()) {
             watch.set(!paused);
         }
-        if ((todo & ARM) != 0 && !receiver.hasEnded() || paused && !wasPaused) {
+        boolean newlyBlocked = blocked && !wasBlocked;
+        if (newlyBlocked || (todo & ARM) != 0 && !receiver.hasEnded() || paused && !wasPaused) {
             arm(paused);
         }
         if (more) {
             hurried = true;
             Adapter.instance().look(place);
-        } else if (blocked && !wasBlocked) {
-            arm(paused);
-        } else if (wasPaused && !paused) {
-            // The adapter did not watch the socket for data meanwhile.
-            Adapter.instance().look(place);
-        } else if (transmitter.owesAcknowledgement() && !place.isListed()) {
+        } else if (!newlyBlocked && (wasPaused && !paused || transmitter.owesAcknowledgement() && !place.isListed())) {
+            // After a pause, data may have arrived that the adapter did not watch for.
             Adapter.instance().look(place);
         }
     }
