@@ -29,6 +29,7 @@ import java.lang.invoke.VarHandle;
 import java.nio.ByteBuffer;
 import java.util.EnumSet;
 import java.util.Set;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
@@ -53,6 +54,14 @@ public final class BulkAreas {
         SystemPropertyUtil.getLong("io.rpma.netty.maxBulkBytes", RegisteredMemory.MAX_BYTES / 4);
     private static final AtomicLong BYTES = new AtomicLong();
 
+    /**
+     * An area that the peer returns sooner than this after the last one was created has cost this end more than it can have been
+     * worth. A peer returns areas when it has not used them for a second.
+     */
+    private static final long HASTE_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
+    /** So many returns in haste, one after the other, and the peer is granted no more areas. */
+    private static final int MOST_HASTY = 16;
+
     private static final Set<MemoryUsage> USAGES = EnumSet.of(MemoryUsage.WRITE_DST);
     private static final InternalLogger LOGGER = InternalLoggerFactory.getInstance("io.rpma.netty.BulkAreas");
 
@@ -66,6 +75,8 @@ public final class BulkAreas {
     private int filled;
     private int wanted;
     private boolean refused;
+    private long createdNanos;
+    private int hasty;
     // Whether a released area is kept for the next grant; read by the threads that release.
     private volatile boolean kept;
 
@@ -157,6 +168,7 @@ public final class BulkAreas {
             Area area = new Area(this, index, buf, size, region);
             buf.owner(area);
             areas[index] = area;
+            createdNanos = System.nanoTime();
             return area;
         } catch (RpmaException e) {
             // Usually the limit of locked memory has been reached. The data then arrives in messages.
@@ -189,11 +201,20 @@ public final class BulkAreas {
     }
 
     /**
-     * Called when the peer returns its oldest areas, because it has no more large data. Areas that were kept for it are freed.
+     * Called when the peer returns its oldest areas, because it has no more large data. Areas that were kept for it are freed. A
+     * peer that repeatedly requests areas and returns them at once, which takes two small messages, is granted no more.
      *
      * @param areas how many; at most {@link #outstanding()}
      */
     void returned(int areas) {
+        hasty = System.nanoTime() - createdNanos < HASTE_NANOS ? hasty + 1 : 0;
+        if (hasty >= MOST_HASTY) {
+            refused = true;
+        }
+        free(areas);
+    }
+
+    private void free(int areas) {
         for (int i = 0; i < areas; i++) {
             pop().state = Area.FREE;
         }
@@ -225,7 +246,7 @@ public final class BulkAreas {
      * Called when the peer can no longer write: all areas are freed, those that the application holds when it releases them.
      */
     void close() {
-        returned(count);
+        free(count);
     }
 
     private void discard() {

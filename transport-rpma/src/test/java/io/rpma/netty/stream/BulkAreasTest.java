@@ -14,10 +14,12 @@
 package io.rpma.netty.stream;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.rpma.Rpma;
+import io.rpma.RpmaException;
 import io.rpma.netty.memory.Fabric;
 import io.rpma.netty.memory.RegisteredMemory;
 import java.util.Random;
@@ -36,7 +38,7 @@ class BulkAreasTest {
      */
     @Test
     void anAreaIsFreedOnce() throws Exception {
-        BulkAreas areas = new BulkAreas(Fabric.of(Rpma.provider().devices().getFirst()), 1 << 20);
+        BulkAreas areas = newAreas(1 << 20);
         long before = RegisteredMemory.usedBytes();
         BlockingQueue<ByteBuf> filled = new LinkedBlockingQueue<>();
         Thread releaser = new Thread(() -> {
@@ -50,6 +52,7 @@ class BulkAreasTest {
         });
         releaser.start();
         Random random = new Random(11);
+        int returns = 0;
         long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(1);
         while (System.nanoTime() < end) {
             areas.want(128 << 10);
@@ -59,6 +62,11 @@ class BulkAreasTest {
             }
             if (random.nextBoolean()) {
                 areas.returned(areas.outstanding());
+                if (++returns % 8 == 0) {
+                    // A connection gets no more areas if its peer returns them at once again and again.
+                    areas.close();
+                    areas = newAreas(1 << 20);
+                }
             }
         }
         areas.close();
@@ -69,14 +77,34 @@ class BulkAreasTest {
         assertEquals(before, RegisteredMemory.usedBytes(), 64 << 10);
     }
 
+    /** Creating areas costs this end much more than it costs a peer to request and return them. */
+    @Test
+    void aPeerThatReturnsAreasAtOnceGetsNoMore() throws Exception {
+        BulkAreas areas = newAreas(64 << 10);
+        long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(30);
+        areas.want(64 << 10);
+        while (areas.isDue()) {
+            assertTrue(System.nanoTime() - end < 0, "the peer gets areas again and again");
+            areas.grant();
+            areas.returned(areas.outstanding());
+            areas.want(64 << 10);
+        }
+        areas.close();
+        assertEquals(0, BulkAreas.bytes());
+    }
+
     /** The memory of an area is a block whose size is a power of two. The limit for all connections refers to the blocks. */
     @Test
     void theWholeBlockOfAnAreaCounts() throws Exception {
-        BulkAreas areas = new BulkAreas(Fabric.of(Rpma.provider().devices().getFirst()), 192 << 10);
+        BulkAreas areas = newAreas(192 << 10);
         areas.want(192 << 10);
         assertEquals(192 << 10, areas.grant().size);
         assertEquals(256 << 10, BulkAreas.bytes());
         areas.close();
         assertEquals(0, BulkAreas.bytes());
+    }
+
+    private static BulkAreas newAreas(int largest) throws RpmaException {
+        return new BulkAreas(Fabric.of(Rpma.provider().devices().getFirst()), largest);
     }
 }
