@@ -163,7 +163,7 @@ final class MessageQueuePair extends QueuePair implements PostTarget {
 
     @Override
     protected int mostCompletions() {
-        return sizes.sendQueue() + sizes.receives();
+        return sizes.sendQueue() + sizes.receivable();
     }
 
     @Override
