@@ -34,6 +34,8 @@ import io.rpma.MemoryUsage;
 import io.rpma.Rpma;
 import io.rpma.RpmaException;
 import io.rpma.netty.ConnectedChannels.Kind;
+import io.rpma.netty.pair.QueuePair;
+import io.rpma.netty.pair.ThreadBatch;
 import java.lang.foreign.ValueLayout;
 import java.net.ProtocolException;
 import java.nio.ByteBuffer;
@@ -251,6 +253,26 @@ class OneSidedTest {
         back.writerIndex(8);
         assertFilled(back, 8, 1);
         back.release();
+    }
+
+    /**
+     * A flush may take the completion of what it has posted. The channel is notified at the next poll, and may post more then. A
+     * loop that believed that this poll had found nothing would block.
+     */
+    @Test
+    void thePollThatNotifiesTheChannelHasFoundSomething() throws Exception {
+        Channel client = connect(Kind.STREAM);
+        client.eventLoop().submit(() -> {
+            ChannelFuture written = client.writeAndFlush(RpmaOperation.atomicWrite(remote, 0, 7));
+            QueuePair pair = ((AbstractRpmaChannel) client).pair();
+            int found = 0;
+            while (!written.isDone()) {
+                found = pair.poll(ThreadBatch.get());
+            }
+            assertTrue(written.isSuccess());
+            assertTrue(found > 0, "the poll returned " + found);
+            return null;
+        }).sync();
     }
 
     /** There are more operations than the send queue holds, with messages between them. */

@@ -157,12 +157,14 @@ public final class StreamQueuePair extends StreamEnd {
         if (hungUp != null && broken == null) {
             hangUp();
         }
-        if (n != 0 || !first) {
-            settle();
-        } else {
+        if (n == 0 && first) {
             changes.end();
+            return 0;
         }
-        return Math.abs(n);
+        settle();
+        // Completions that were taken before count as work, too. The listener may have posted more, and the flush may have taken
+        // the completions of that, so the loop must poll again before it blocks.
+        return Math.max(1, Math.abs(n));
     }
 
     /** Ends the connection with a peer that has gone, after what the peer sent before, and the end of its stream. */
