@@ -146,6 +146,8 @@ class MovedChannelTest {
             }
         });
         EventLoop before = server.eventLoop();
+        // The handler gets no messages before the event loop has added it.
+        before.submit(() -> { }).sync();
         for (int i = 0; i < MESSAGES; i++) {
             channels.client.writeAndFlush(Unpooled.copyInt(i)).sync();
         }
