@@ -71,6 +71,32 @@ class MovedChannelTest {
         return other;
     }
 
+    /** Records the integers that are read, and makes the channel leave its event loop with the first of them, which is 0. */
+    private static final class Leaver extends ChannelInboundHandlerAdapter {
+        private final CompletableFuture<Void> left = new CompletableFuture<>();
+        private final BlockingQueue<Integer> values = new LinkedBlockingQueue<>();
+        private final BlockingQueue<String> wrong = new LinkedBlockingQueue<>();
+
+        /** Adds this handler, and waits for that: it gets no messages before the event loop has added it. */
+        void addTo(Channel channel) throws InterruptedException {
+            channel.pipeline().addFirst(this);
+            channel.eventLoop().submit(() -> { }).sync();
+        }
+
+        @Override
+        public void channelRead(ChannelHandlerContext ctx, Object msg) {
+            if (!ctx.channel().isRegistered()) {
+                wrong.add("data was read while no loop had the channel");
+            }
+            int value = ((ByteBuf) msg).getInt(0);
+            values.add(value);
+            ReferenceCountUtil.release(msg);
+            if (value == 0) {
+                ctx.deregister().addListener(done -> left.complete(null));
+            }
+        }
+    }
+
     /** Data that has not been read waits for the next event loop of the channel. */
     @ParameterizedTest
     @EnumSource
@@ -79,23 +105,8 @@ class MovedChannelTest {
             .childOption(ChannelOption.RECVBUF_ALLOCATOR, new FixedRecvByteBufAllocator(64).maxMessagesPerRead(1)),
             client -> { });
         Channel server = channels.server;
-        CompletableFuture<Void> left = new CompletableFuture<>();
-        BlockingQueue<Integer> values = new LinkedBlockingQueue<>();
-        BlockingQueue<String> wrong = new LinkedBlockingQueue<>();
-        server.pipeline().addFirst(new ChannelInboundHandlerAdapter() {
-            @Override
-            public void channelRead(ChannelHandlerContext ctx, Object msg) {
-                if (!ctx.channel().isRegistered()) {
-                    wrong.add("data was read while no loop had the channel");
-                }
-                int value = ((ByteBuf) msg).getInt(0);
-                values.add(value);
-                ReferenceCountUtil.release(msg);
-                if (value == 0) {
-                    ctx.deregister().addListener(done -> left.complete(null));
-                }
-            }
-        });
+        Leaver leaver = new Leaver();
+        leaver.addTo(server);
         for (int i = 0; i < MESSAGES; i++) {
             channels.client.writeAndFlush(Unpooled.copyInt(i)).sync();
         }
@@ -107,17 +118,17 @@ class MovedChannelTest {
         }
         EventLoop before = server.eventLoop();
         server.config().setAutoRead(true);
-        left.get(20, TimeUnit.SECONDS);
+        leaver.left.get(20, TimeUnit.SECONDS);
         // Waits for the remaining tasks of the previous event loop.
         before.submit(() -> { }).sync();
         before.submit(() -> { }).sync();
-        assertNull(wrong.poll());
-        assertEquals(1, values.size());
+        assertNull(leaver.wrong.poll());
+        assertEquals(1, leaver.values.size());
         otherThan(before).register(server).sync();
         for (int i = 0; i < MESSAGES; i++) {
-            assertEquals(i, values.poll(20, TimeUnit.SECONDS));
+            assertEquals(i, leaver.values.poll(20, TimeUnit.SECONDS));
         }
-        assertNull(wrong.poll());
+        assertNull(leaver.wrong.poll());
     }
 
     /** A write that finds the connection broken leaves the data that has not been read to the next event loop. */
@@ -128,44 +139,27 @@ class MovedChannelTest {
             .childOption(ChannelOption.RECVBUF_ALLOCATOR, new FixedRecvByteBufAllocator(64).maxMessagesPerRead(1)),
             client -> client.option(ChannelOption.SO_LINGER, 0));
         Channel server = channels.server;
-        CompletableFuture<Void> left = new CompletableFuture<>();
-        BlockingQueue<Integer> values = new LinkedBlockingQueue<>();
-        BlockingQueue<String> wrong = new LinkedBlockingQueue<>();
-        server.pipeline().addFirst(new ChannelInboundHandlerAdapter() {
-            @Override
-            public void channelRead(ChannelHandlerContext ctx, Object msg) {
-                if (!ctx.channel().isRegistered()) {
-                    wrong.add("data was read while no loop had the channel");
-                }
-                int value = ((ByteBuf) msg).getInt(0);
-                values.add(value);
-                ReferenceCountUtil.release(msg);
-                if (value == 0) {
-                    ctx.deregister().addListener(done -> left.complete(null));
-                }
-            }
-        });
+        Leaver leaver = new Leaver();
+        leaver.addTo(server);
         EventLoop before = server.eventLoop();
-        // The handler gets no messages before the event loop has added it.
-        before.submit(() -> { }).sync();
         for (int i = 0; i < MESSAGES; i++) {
             channels.client.writeAndFlush(Unpooled.copyInt(i)).sync();
         }
         // The end of the connection causes the data to be read.
         channels.client.close().sync();
-        left.get(20, TimeUnit.SECONDS);
+        leaver.left.get(20, TimeUnit.SECONDS);
         ChannelFuture written = server.writeAndFlush(Unpooled.copyInt(0));
         // Waits for the remaining tasks of the previous event loop.
         for (int i = 0; i < 3; i++) {
             before.submit(() -> { }).sync();
         }
-        assertNull(wrong.poll());
-        assertEquals(1, values.size());
+        assertNull(leaver.wrong.poll());
+        assertEquals(1, leaver.values.size());
         otherThan(before).register(server).sync();
         for (int i = 0; i < MESSAGES; i++) {
-            assertEquals(i, values.poll(20, TimeUnit.SECONDS));
+            assertEquals(i, leaver.values.poll(20, TimeUnit.SECONDS));
         }
-        assertNull(wrong.poll());
+        assertNull(leaver.wrong.poll());
         assertTrue(server.closeFuture().await(20, TimeUnit.SECONDS));
         assertFalse(written.isSuccess());
     }

@@ -59,7 +59,7 @@ public final class BulkAreas {
      * worth. A peer returns areas when it has not used them for a second.
      */
     private static final long HASTE_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
-    /** So many returns in haste, one after the other, and the peer is granted no more areas. */
+    /** How many more returns in haste than other ones there may be. The peer is granted no more areas then. */
     private static final int MOST_HASTY = 16;
 
     private static final Set<MemoryUsage> USAGES = EnumSet.of(MemoryUsage.WRITE_DST);
@@ -207,7 +207,7 @@ public final class BulkAreas {
      * @param areas how many; at most {@link #outstanding()}
      */
     void returned(int areas) {
-        hasty = System.nanoTime() - createdNanos < HASTE_NANOS ? hasty + 1 : 0;
+        hasty = System.nanoTime() - createdNanos < HASTE_NANOS ? hasty + 1 : Math.max(0, hasty - 1);
         if (hasty >= MOST_HASTY) {
             refused = true;
         }
