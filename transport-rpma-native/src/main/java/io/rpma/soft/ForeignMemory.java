@@ -17,6 +17,7 @@ import io.rpma.RpmaException;
 import io.rpma.posix.Posix;
 import io.rpma.soft.host.Libc;
 import io.rpma.soft.host.SoftLog;
+import io.rpma.software.SoftwareMemoryRegion;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Files;
@@ -41,11 +42,7 @@ final class ForeignMemory {
      */
     static void check(MemorySegment memory, int usages, boolean reached) throws RpmaException {
         boolean written = SoftLocalMemoryRegion.isWritten(usages);
-        if (written && memory.isReadOnly()) {
-            throw SoftLog.failure(RpmaError.PROVIDER, Posix.EFAULT, "register: the memory is read-only, but a usage requires"
-                + " write access ("
-                + memory + ")", null);
-        }
+        SoftwareMemoryRegion.checkAccess(SoftLog.INSTANCE, memory, written);
         checkMapped(memory.address(), memory.byteSize(), written);
         if (reached) {
             checkReachable();

@@ -17,6 +17,7 @@ import io.rpma.MemoryUsage;
 import io.rpma.RegionDescriptor;
 import io.rpma.RpmaError;
 import io.rpma.RpmaException;
+import io.rpma.posix.Posix;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.util.Set;
@@ -62,6 +63,19 @@ public abstract class SoftwareMemoryRegion implements LocalMemoryRegion {
         if (!memory.isNative() || !memory.scope().isAlive()) {
             throw log.failure(RpmaError.INVALID, "register: " + memory + " is on the Java heap or already freed; only"
                 + " off-heap memory that outlives the region can be registered");
+        }
+    }
+
+    /**
+     * Refuses read-only memory that this process would write to: the store would fault, which ends the process.
+     *
+     * @param isWritten whether a usage requires write access
+     * @throws RpmaException {@link RpmaError#PROVIDER} with errno {@code EFAULT}
+     */
+    public static void checkAccess(SoftwareLog log, MemorySegment memory, boolean isWritten) throws RpmaException {
+        if (isWritten && memory.isReadOnly()) {
+            throw log.failure(RpmaError.PROVIDER, Posix.EFAULT, "register: the memory is read-only, but a usage requires write"
+                + " access (" + memory + ")", null);
         }
     }
 

@@ -18,7 +18,6 @@ import io.rpma.Device;
 import io.rpma.Endpoint;
 import io.rpma.LocalMemoryRegion;
 import io.rpma.MemoryUsage;
-import io.rpma.RpmaError;
 import io.rpma.RpmaException;
 import io.rpma.SharedReceiveQueue;
 import io.rpma.SharedReceiveQueueConfig;
@@ -125,11 +124,7 @@ final class TcpPeer extends SoftwarePeer {
     public LocalMemoryRegion register(MemorySegment memory, Set<MemoryUsage> usages) throws RpmaException {
         checkOpen();
         SoftwareMemoryRegion.check(TcpLog.INSTANCE, memory, usages);
-        if (memory.isReadOnly() && !Collections.disjoint(usages, WRITTEN)) {
-            // A thread that stores a message of the peer in the memory would fault, which ends the process.
-            throw TcpLog.failure(RpmaError.PROVIDER, Posix.EFAULT, "register: the memory is read-only, but a usage requires write"
-                + " access (" + memory + ")", null);
-        }
+        SoftwareMemoryRegion.checkAccess(TcpLog.INSTANCE, memory, !Collections.disjoint(usages, WRITTEN));
         return domain.register(memory, MemoryUsage.bits(usages));
     }
 }
