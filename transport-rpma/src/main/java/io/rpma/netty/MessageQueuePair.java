@@ -14,10 +14,7 @@
 package io.rpma.netty;
 
 import io.netty.buffer.ByteBuf;
-import io.netty.buffer.ByteBufAllocator;
-import io.netty.buffer.Unpooled;
 import io.rpma.CompletionFlag;
-import io.rpma.CompletionOpcode;
 import io.rpma.CompletionStatus;
 import io.rpma.Connection;
 import io.rpma.ConnectionRequest;
@@ -28,7 +25,6 @@ import io.rpma.WorkCompletions;
 import io.rpma.netty.memory.Fabric;
 import io.rpma.netty.memory.LimboMemory;
 import io.rpma.netty.memory.RegisteredMemory;
-import io.rpma.netty.memory.RpmaByteBuf;
 import io.rpma.netty.memory.Slab;
 import io.rpma.netty.pair.FailedOpening;
 import io.rpma.netty.pair.OneSided;
@@ -44,7 +40,8 @@ import java.util.function.BooleanSupplier;
 
 /**
  * One end of a connection that carries messages and one-sided operations as librpma does, without framing, credits or a
- * handshake. A message that arrived keeps its receive until it is read, which is what stops the peer. This class does not
+ * handshake. A message that arrived keeps its receive until it is read, which is what stops the peer. A shared receive, which
+ * other connections need, is kept only while messages are being read; see {@link MessageReceiver}. This class does not
  * depend on channels and pipelines.
  */
 final class MessageQueuePair extends QueuePair implements PostTarget {
@@ -53,21 +50,12 @@ final class MessageQueuePair extends QueuePair implements PostTarget {
      * The context of an additional work request, which belongs to no promise and only causes the completion of those before it.
      */
     private static final long FILLER_CONTEXT = 1L << 61;
-    private static final int PLAIN = 0;
-    private static final int WITH_IMMEDIATE = 1;
-    private static final int WRITTEN = 2;
 
     private final MessageSizes sizes;
     private ByteBuffer peerData;
 
-    // Receiving: the receives, and the messages that arrived and have not been read, in order.
     private final MessageReceives receives;
-    private final int[] arrivedSlot;
-    private final int[] arrivedBytes;
-    private final int[] arrivedImmediate;
-    private final byte[] arrivedKind;
-    private int arrivedHead;
-    private int arrivedCount;
+    private final MessageReceiver receiver;
 
     // Sending. The work requests are numbered; their memory belongs to the caller that had them posted.
     private final Outcomes outcomes;
@@ -85,11 +73,7 @@ final class MessageQueuePair extends QueuePair implements PostTarget {
         this.sizes = sizes;
         this.peerData = peerData;
         this.receives = receives;
-        int slots = sizes.receivable();
-        arrivedSlot = new int[slots];
-        arrivedBytes = new int[slots];
-        arrivedImmediate = new int[slots];
-        arrivedKind = new byte[slots];
+        receiver = new MessageReceiver(receives, sizes, counters, this::post);
         outcomes = new Outcomes(sizes.sendQueue());
     }
 
@@ -171,14 +155,14 @@ final class MessageQueuePair extends QueuePair implements PostTarget {
         if (connection == null) {
             return 0;
         }
-        int arrivedBefore = arrivedCount;
+        int arrivedBefore = receiver.unread();
         boolean brokenBefore = broken != null;
         int n = take(batch);
         if (n != 0 && takeOvertakenEvents()) {
             if (outcomes.hasNext()) {
                 listener.writable();
             }
-            if (arrivedCount != arrivedBefore || broken != null && !brokenBefore) {
+            if (receiver.unread() != arrivedBefore || broken != null && !brokenBefore) {
                 listener.readable();
             }
         }
@@ -235,57 +219,14 @@ final class MessageQueuePair extends QueuePair implements PostTarget {
             returnShared(slot);
             return;
         }
-        int tail = (arrivedHead + arrivedCount++) % arrivedSlot.length;
-        arrivedSlot[tail] = slot;
-        arrivedBytes[tail] = batch.byteLength(index);
-        counters.messagesReceived++;
-        counters.bytesReceived += batch.byteLength(index);
-        counters.unread(arrivedCount);
-        boolean immediate = batch.hasImmediate(index);
-        arrivedImmediate[tail] = immediate ? batch.immediate(index) : 0;
-        arrivedKind[tail] = (byte) (!immediate ? PLAIN
-            : batch.opcode(index) == CompletionOpcode.RECV_RDMA_WITH_IMM ? WRITTEN : WITH_IMMEDIATE);
+        receiver.arrived(slot, batch, index);
     }
 
     // ---- receiving ----
 
-    /** Returns whether a message can be read. */
-    boolean hasArrived() {
-        return arrivedCount > 0;
-    }
-
-    /**
-     * Reads the oldest message; there must be one. If it fills at least half of its buffer, the buffer is passed on without
-     * copying and replaced by another one; a shorter message is copied.
-     */
-    Object read(ByteBufAllocator allocator) {
-        int head = arrivedHead;
-        int slot = arrivedSlot[head];
-        int bytes = arrivedBytes[head];
-        arrivedHead = (head + 1) % arrivedSlot.length;
-        arrivedCount--;
-        try {
-            if (arrivedKind[head] == WRITTEN) {
-                return new RpmaWritten(arrivedImmediate[head], bytes);
-            }
-            ByteBuf content = content(slot, bytes, allocator);
-            return arrivedKind[head] == PLAIN ? content : new RpmaMessage(content, arrivedImmediate[head]);
-        } finally {
-            post(slot);
-        }
-    }
-
-    private ByteBuf content(int slot, int bytes, ByteBufAllocator allocator) {
-        if (bytes == 0) {
-            return Unpooled.EMPTY_BUFFER;
-        }
-        RpmaByteBuf source = receives.buffer(slot);
-        if (bytes >= sizes.receiveBytes() + 1 >>> 1 && receives.replace(slot)) {
-            counters.receiveCopiesAvoided++;
-            return source.writerIndex(bytes);
-        }
-        counters.receiveCopiesMade++;
-        return allocator.ioBuffer(bytes).writeBytes(source, 0, bytes);
+    /** Returns the messages that have arrived, and how they are read. */
+    MessageReceiver receiver() {
+        return receiver;
     }
 
     /** Posts a receive again, unless it belongs to this connection alone and the connection has ended. */
@@ -452,7 +393,7 @@ final class MessageQueuePair extends QueuePair implements PostTarget {
         } catch (RpmaException e) {
             breakWith(e);
         }
-        boolean midway = terminal != null || arrivedCount > 0;
+        boolean midway = terminal != null || receiver.unread() > 0 || receiver.hasDropped();
         long before = counters.completions;
         WorkCompletions rest = ThreadBatch.get();
         int left = mostCompletions();
@@ -466,15 +407,12 @@ final class MessageQueuePair extends QueuePair implements PostTarget {
         if (midway || counters.completions != before) {
             receives.endedMidway();
         }
-        for (; arrivedCount > 0; arrivedCount--) {
-            post(arrivedSlot[arrivedHead]);
-            arrivedHead = (arrivedHead + 1) % arrivedSlot.length;
-        }
+        receiver.dropShared();
     }
 
     @Override
     protected void release(BooleanSupplier quiescent) {
-        arrivedCount = 0;
+        receiver.forget();
         LimboMemory.release(quiescent, receives.bytes(), receives::close);
     }
 

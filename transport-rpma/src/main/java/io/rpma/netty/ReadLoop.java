@@ -59,6 +59,12 @@ final class ReadLoop {
         boolean readArrived(RecvByteBufAllocator.ExtendedHandle handle) throws Exception;
 
         /**
+         * Called if there is input that the application does not want to read now. The pipeline is not being called.
+         */
+        default void leftUnread() {
+        }
+
+        /**
          * Called after the pipeline has been notified of the end of the turn.
          *
          * @param drained the result of {@link #readArrived}
@@ -116,6 +122,8 @@ final class ReadLoop {
             read();
         } else if (isWanted()) {
             read();
+        } else if (!reading) {
+            source.leftUnread();
         }
     }
 
@@ -152,8 +160,12 @@ final class ReadLoop {
     }
 
     private void readMore() {
-        if (source.mayRead() && isWanted() && source.hasInput()) {
-            schedule();
+        if (source.mayRead() && source.hasInput()) {
+            if (isWanted()) {
+                schedule();
+            } else {
+                source.leftUnread();
+            }
         }
     }
 
@@ -172,8 +184,12 @@ final class ReadLoop {
         @Override
         public void run() {
             isScheduled = false;
-            if (task == this && source.mayRead() && isWanted() && source.hasInput()) {
-                read();
+            if (task == this && source.mayRead() && source.hasInput()) {
+                if (isWanted()) {
+                    read();
+                } else {
+                    source.leftUnread();
+                }
             }
         }
     }

@@ -59,8 +59,9 @@ import java.util.concurrent.TimeUnit;
  *
  * <p><b>A message needs a receive that the peer has posted</b>; otherwise it waits, on real devices in steps of 655 ms. A
  * channel posts {@link RpmaChannelOption#RPMA_RECEIVE_BUFFERS} of them, and posts each again when its message has been read. An
- * application that does not read (auto-read off) therefore stops the peer. Two programs that must never wait have to agree on
- * how many messages may be under way.
+ * application that does not read (auto-read off) therefore stops the peer, except with a {@link RpmaSharedReceiveQueue}, which
+ * other connections need: the channel is then closed if too many messages are unread. Two programs that must never wait have to
+ * agree on how many messages may be under way.
  */
 public final class RpmaMessageChannel extends AbstractRpmaChannel {
     private static final String EXPECTED_TYPES = " (expected: " + StringUtil.simpleClassName(ByteBuf.class) + ", "
@@ -242,6 +243,7 @@ public final class RpmaMessageChannel extends AbstractRpmaChannel {
                 return;
             }
             if (closing != null) {
+                current.receiver().dropShared();
                 endOfLingering();
                 return;
             }
@@ -260,24 +262,24 @@ public final class RpmaMessageChannel extends AbstractRpmaChannel {
 
         @Override
         public boolean hasInput() {
-            return !endTold && (pair.hasArrived() || pair.broken() != null);
+            return !endTold && (pair.receiver().unread() > 0 || pair.broken() != null);
         }
 
         @Override
         public boolean get() {
-            return pair.hasArrived();
+            return pair.receiver().unread() > 0;
         }
 
         @Override
         public boolean readArrived(RecvByteBufAllocator.ExtendedHandle handle) throws Exception {
             MessageQueuePair from = pair;
             do {
-                if (!from.hasArrived()) {
+                if (from.receiver().unread() == 0) {
                     boolean drained = from.broken() != null;
                     handle.lastBytesRead(drained ? -1 : 0);
                     return drained;
                 }
-                Object message = from.read(config.getAllocator());
+                Object message = from.receiver().read(config.getAllocator());
                 // One message counts as one byte read, regardless of its length: an empty message is not the end of the input.
                 handle.attemptedBytesRead(1);
                 handle.lastBytesRead(1);
@@ -286,6 +288,20 @@ public final class RpmaMessageChannel extends AbstractRpmaChannel {
                 pipeline().fireChannelRead(message);
             } while (mayRead() && handle.continueReading(this));
             return false;
+        }
+
+        @Override
+        public void leftUnread() {
+            MessageQueuePair from = pair;
+            if (from.broken() != null) {
+                return;
+            }
+            try {
+                from.receiver().setAside(config.getAllocator());
+            } catch (IOException e) {
+                from.breakWith(e);
+            }
+            endIfBroken();
         }
 
         @Override
@@ -334,6 +350,7 @@ public final class RpmaMessageChannel extends AbstractRpmaChannel {
         private void linger(Runnable task) {
             lingers = true;
             closing = task;
+            pair.receiver().dropShared();
             if (!eventLoop().isShuttingDown()) {
                 // While the loop shuts down no timer can be scheduled; completeClose() and destroy() end the wait instead.
                 long millis = config.soLinger() > 0 ? TimeUnit.SECONDS.toMillis(config.soLinger())

@@ -32,11 +32,14 @@ import java.util.concurrent.atomic.AtomicReferenceArray;
  * {@link RpmaChannelOption#RPMA_RECEIVE_BUFFERS} and {@link RpmaChannelOption#RPMA_RECEIVE_BUFFER_BYTES}. Messages complete in
  * the completion queue of the connection on which they arrived, so the channels may be on any event loops.
  *
- * <p>The buffers are used in the order in which messages arrive. One channel whose application does not read (auto-read off)
- * can therefore hold all of them, and then no peer of any channel can send. A device may lose a buffer if a peer dies in the
- * middle of a message. Another buffer then replaces it, up to twice the initial number. The queue belongs to the device of the
- * first channel that uses it. Reference-counted: its creator releases it once, and it is freed when the channels that use it
- * are closed as well. Thread-safe.
+ * <p>A channel whose application does not read (auto-read off) holds none of the buffers: its unread messages are moved to
+ * buffers of their own, so that the peers of other channels can send. Its own peer does not notice that nobody reads. If more
+ * messages of one channel are unread than the queue has buffers, the channel is closed with an {@link java.io.IOException}, after
+ * its unread messages have been read.
+ *
+ * <p>A device may lose a buffer if a peer dies in the middle of a message. Another buffer then replaces it, up to twice the
+ * initial number. The queue belongs to the device of the first channel that uses it. Reference-counted: its creator releases it
+ * once, and it is freed when the channels that use it are closed as well. Thread-safe.
  */
 public final class RpmaSharedReceiveQueue extends AbstractReferenceCounted {
     private final int receiveBytes;
@@ -50,7 +53,8 @@ public final class RpmaSharedReceiveQueue extends AbstractReferenceCounted {
     /**
      * Creates a queue; its memory is allocated when the first channel uses it.
      *
-     * @param receives the number of messages that all the peers together can send before any has been read, at least 1
+     * @param receives the number of messages of all peers together that can arrive before the event loops have handled any of
+     *     them, and of unread messages of each channel; at least 1
      * @param receiveBytes the longest message that can be received, 1 byte to 4 MiB
      */
     public RpmaSharedReceiveQueue(int receives, int receiveBytes) {

@@ -28,7 +28,9 @@ import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.ChannelOption;
+import io.netty.channel.EventLoopGroup;
 import io.netty.util.NetUtil;
+import io.netty.util.concurrent.EventExecutor;
 import io.rpma.MemoryUsage;
 import io.rpma.Rpma;
 import io.rpma.netty.ConnectedChannels.Kind;
@@ -41,6 +43,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
@@ -103,6 +106,11 @@ class ReceiveQueuesTest {
     }
 
     private Channel connect(Channel server, ConnectedChannels.End end) throws InterruptedException {
+        return connect(group, server, end);
+    }
+
+    private static Channel connect(EventLoopGroup group, Channel server, ConnectedChannels.End end)
+            throws InterruptedException {
         return new Bootstrap().group(group).channel(RpmaMessageChannel.class).handler(end).connect(server.localAddress())
             .sync().channel();
     }
@@ -164,7 +172,31 @@ class ReceiveQueuesTest {
             assertTrue(child.closeFuture().await(20, TimeUnit.SECONDS));
             assertTrue(client.closeFuture().await(20, TimeUnit.SECONDS));
         }
-        Channel client = connect(server, new ConnectedChannels.End());
+        server.close().sync();
+        noBufferIsMissing(completionQueue);
+    }
+
+    /**
+     * Has all buffers used at the same time. This is possible only while the event loops of the server do nothing, because they
+     * set unread messages aside.
+     */
+    private void noBufferIsMissing(boolean completionQueue) throws Exception {
+        Channel server = serve(completionQueue, false);
+        EventLoopGroup ofClients = new RpmaEventLoopGroup(1);
+        ConnectedChannels.End end = new ConnectedChannels.End();
+        Channel client = connect(ofClients, server, new ConnectedChannels.End());
+        Channel other = connect(ofClients, server, end);
+        List<Channel> children = List.of(accepted.take(), accepted.take());
+        CountDownLatch goesOn = new CountDownLatch(1);
+        CountDownLatch stopped = new CountDownLatch(2);
+        for (EventExecutor loop : group) {
+            loop.submit(() -> {
+                stopped.countDown();
+                goesOn.await();
+                return null;
+            });
+        }
+        stopped.await();
         List<ChannelFuture> sends = new ArrayList<>();
         // A device may have kept some of the buffers. For each of them another one was posted, so there are at most twice as
         // many.
@@ -178,12 +210,11 @@ class ReceiveQueuesTest {
         }
         assertFalse(sends.get(most).isDone());
         // Another connection waits for the same buffers.
-        ConnectedChannels.End end = new ConnectedChannels.End();
-        Channel other = connect(server, end);
         ChannelFuture waiting = other.writeAndFlush(Unpooled.copyInt(7));
-        for (Channel child : List.of(accepted.take(), accepted.take())) {
+        for (Channel child : children) {
             child.config().setAutoRead(true);
         }
+        goesOn.countDown();
         waiting.sync();
         ByteBuf echo = (ByteBuf) end.next();
         assertEquals(7, echo.readInt());
@@ -192,6 +223,117 @@ class ReceiveQueuesTest {
         other.close().sync();
         server.close().sync();
         shared.release();
+        ofClients.shutdownGracefully(0, 5, TimeUnit.SECONDS).sync();
+    }
+
+    /**
+     * The application does not read the messages of one connection, whose client sends more of them than there are buffers. Other
+     * connections continue. Messages that have been set aside are read in order, before and after those that arrive later.
+     */
+    @ParameterizedTest
+    @CsvSource({"4, false", "4, true", "1000, false", "1000, true"})
+    void aConnectionThatIsNotReadDoesNotHoldTheBuffers(int bytes, boolean stopsInTheMiddle) throws Exception {
+        Channel server = serve(false, false);
+        ConnectedChannels.End end = new ConnectedChannels.End();
+        Channel client = connect(server, end);
+        Channel child = accepted.poll(20, TimeUnit.SECONDS);
+        assertNotNull(child);
+        int count = 0;
+        int most = RECEIVES;
+        if (stopsInTheMiddle) {
+            // A single read reads at least one message, and leaves those that come later.
+            child.read();
+            most++;
+        }
+        for (; count < most; count++) {
+            assertSent(client.writeAndFlush(message(count, bytes)));
+        }
+        ConnectedChannels.End otherEnd = new ConnectedChannels.End();
+        Channel other = connect(server, otherEnd);
+        accepted.poll(20, TimeUnit.SECONDS).config().setAutoRead(true);
+        for (int i = 0; i < 3 * RECEIVES; i++) {
+            other.writeAndFlush(message(i, bytes));
+            assertMessage(i, bytes, otherEnd.next());
+        }
+        child.config().setAutoRead(true);
+        for (; count < 2 * RECEIVES; count++) {
+            client.writeAndFlush(message(count, bytes));
+        }
+        for (int i = 0; i < count; i++) {
+            assertMessage(i, bytes, end.next());
+        }
+        server.close().sync();
+        shared.release();
+        client.close().sync();
+        other.close().sync();
+    }
+
+    /** No flow control stops a peer whose messages are not read, so its connection ends. What has arrived is read before. */
+    @ParameterizedTest
+    @ValueSource(ints = {4, 1000})
+    void aPeerThatSendsMuchMoreThanIsReadIsDisconnected(int bytes) throws Exception {
+        ConnectedChannels.End end = new ConnectedChannels.End();
+        Channel server = new ServerBootstrap().group(group).channel(RpmaMessageServerChannel.class)
+            .option(RpmaChannelOption.RPMA_RECEIVE_QUEUE, shared)
+            .childOption(ChannelOption.AUTO_READ, false).childHandler(end)
+            .bind(new InetSocketAddress(NetUtil.LOCALHOST, 0)).sync().channel();
+        Channel client = connect(server, new ConnectedChannels.End());
+        ChannelFuture last = null;
+        for (int i = 0; i <= 2 * RECEIVES; i++) {
+            last = client.writeAndFlush(message(i, bytes));
+        }
+        assertTrue(client.closeFuture().await(20, TimeUnit.SECONDS), "the connection has not ended");
+        assertTrue(last.await(20, TimeUnit.SECONDS));
+        for (int i = 0; i < RECEIVES; i++) {
+            assertMessage(i, bytes, end.next());
+        }
+        Throwable cause = end.failure();
+        assertTrue(cause.getMessage().startsWith(RECEIVES + " messages are unread"), cause.toString());
+        server.close().sync();
+        shared.release();
+    }
+
+    /** A channel that waits for the delivery of its last messages reads nothing any more, and must not hold buffers. */
+    @Test
+    @Tag("acknowledged-receives")
+    void aConnectionThatIsBeingClosedDoesNotHoldTheBuffers() throws Exception {
+        Channel server = serve(false, false);
+        ConnectedChannels.End end = new ConnectedChannels.End();
+        Channel client = new Bootstrap().group(group).channel(RpmaMessageChannel.class).handler(end)
+            .option(RpmaChannelOption.RPMA_RECEIVE_BUFFERS, 1).option(ChannelOption.AUTO_READ, false)
+            .connect(server.localAddress()).sync().channel();
+        Channel child = accepted.poll(20, TimeUnit.SECONDS);
+        assertNotNull(child);
+        // The client has one receive, so the second message is not delivered, and the child waits.
+        child.writeAndFlush(Unpooled.copyInt(1)).sync();
+        child.writeAndFlush(Unpooled.copyInt(2));
+        ChannelFuture closing = child.close();
+        for (int i = 0; i < 3 * RECEIVES; i++) {
+            assertSent(client.writeAndFlush(Unpooled.copyInt(i)));
+        }
+        assertFalse(closing.isDone());
+        client.config().setAutoRead(true);
+        assertEquals(1, ((ByteBuf) end.next()).readInt());
+        assertEquals(2, ((ByteBuf) end.next()).readInt());
+        assertTrue(closing.await(20, TimeUnit.SECONDS));
+        server.close().sync();
+        shared.release();
+    }
+
+    private static void assertSent(ChannelFuture future) throws InterruptedException {
+        assertTrue(future.await(10, TimeUnit.SECONDS), "a message waits for a receive");
+        assertTrue(future.isSuccess(), () -> String.valueOf(future.cause()));
+    }
+
+    private static ByteBuf message(int number, int bytes) {
+        return RpmaByteBufAllocator.DEFAULT.buffer(bytes).writeInt(number).writeZero(bytes - Integer.BYTES);
+    }
+
+    private static void assertMessage(int number, int bytes, Object message) {
+        ByteBuf buf = (ByteBuf) message;
+        assertEquals(bytes, buf.readableBytes());
+        assertEquals(number, buf.readInt());
+        buf.release();
     }
 
     /** A client may share receives too. Sends, receives and one-sided operations complete in their own queues. */

@@ -1,0 +1,167 @@
+/*
+ * Copyright 2026 The Netty over RPMA Authors
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+ * License. You may obtain a copy of the License at
+ *
+ *     https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+ * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License.
+ */
+
+package io.rpma.netty;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufAllocator;
+import io.netty.buffer.Unpooled;
+import io.rpma.CompletionOpcode;
+import io.rpma.WorkCompletions;
+import io.rpma.netty.memory.RpmaByteBuf;
+import io.rpma.netty.pair.ChannelCounts;
+import java.io.IOException;
+import java.util.function.IntConsumer;
+
+/**
+ * Reads the messages of a connection that have arrived. A message keeps its receive until it is read. If the receives are shared
+ * and the application does not want to read, the messages are set aside in buffers of their own, so that other connections can
+ * receive. No flow control stops the peer then, so the number of these messages is limited.
+ *
+ * <p>Used by the thread that uses the queue pair.
+ */
+final class MessageReceiver {
+    private static final byte PLAIN = 0;
+    private static final byte WITH_IMMEDIATE = 1;
+    private static final byte WRITTEN = 2;
+
+    private final MessageReceives receives;
+    private final MessageSizes sizes;
+    private final ChannelCounts counters;
+    private final IntConsumer repost;
+    private final ArrivedMessages arrived = new ArrivedMessages();
+    private boolean dropped;
+
+    /**
+     * Creates a receiver without messages.
+     *
+     * @param repost posts the receive in a slot again
+     */
+    MessageReceiver(MessageReceives receives, MessageSizes sizes, ChannelCounts counters, IntConsumer repost) {
+        this.receives = receives;
+        this.sizes = sizes;
+        this.counters = counters;
+        this.repost = repost;
+    }
+
+    /** Called when a message has arrived in the receive of a slot. */
+    void arrived(int slot, WorkCompletions batch, int index) {
+        boolean immediate = batch.hasImmediate(index);
+        byte kind = !immediate ? PLAIN
+            : batch.opcode(index) == CompletionOpcode.RECV_RDMA_WITH_IMM ? WRITTEN : WITH_IMMEDIATE;
+        arrived.add(slot, batch.byteLength(index), immediate ? batch.immediate(index) : 0, kind);
+        counters.messagesReceived++;
+        counters.bytesReceived += batch.byteLength(index);
+        counters.unread(arrived.count());
+    }
+
+    /** Returns how many messages have arrived and have not been read. */
+    int unread() {
+        return arrived.count();
+    }
+
+    /**
+     * Reads the oldest message; there must be one. If it fills at least half of its buffer, the buffer is passed on without
+     * copying and replaced by another one; a shorter message is copied.
+     */
+    Object read(ByteBufAllocator allocator) {
+        int slot = arrived.slot(0);
+        int bytes = arrived.bytes(0);
+        byte kind = arrived.kind(0);
+        int immediate = arrived.immediate();
+        boolean holdsReceive = arrived.aside() == 0;
+        ByteBuf content = arrived.remove();
+        try {
+            if (kind == WRITTEN) {
+                return new RpmaWritten(immediate, bytes);
+            }
+            if (holdsReceive) {
+                content = content(slot, bytes, allocator);
+            }
+            return kind == PLAIN ? content : new RpmaMessage(content, immediate);
+        } finally {
+            if (holdsReceive) {
+                repost.accept(slot);
+            }
+        }
+    }
+
+    private ByteBuf content(int slot, int bytes, ByteBufAllocator allocator) {
+        if (bytes == 0) {
+            return Unpooled.EMPTY_BUFFER;
+        }
+        RpmaByteBuf source = receives.buffer(slot);
+        if (bytes >= sizes.receiveBytes() + 1 >>> 1 && receives.replace(slot)) {
+            counters.receiveCopiesAvoided++;
+            return source.writerIndex(bytes);
+        }
+        counters.receiveCopiesMade++;
+        return allocator.ioBuffer(bytes).writeBytes(source, 0, bytes);
+    }
+
+    /**
+     * Called when the application does not want to read the messages that have arrived: if their receives are shared, they are
+     * set aside.
+     *
+     * @throws IOException if more messages are unread than the shared queue has receives; the connection must end
+     */
+    void setAside(ByteBufAllocator allocator) throws IOException {
+        if (!receives.areShared()) {
+            return;
+        }
+        int most = sizes.shared().receives();
+        while (arrived.aside() < arrived.count()) {
+            int next = arrived.aside();
+            if (next >= most) {
+                throw new IOException(most + " messages are unread, as many as there are buffers in the " + sizes.shared()
+                    + ", and another one has arrived: read them sooner, let the peer wait for answers, or share more receives"
+                    + " (RPMA_RECEIVE_QUEUE)");
+            }
+            int slot = arrived.slot(next);
+            arrived.setAside(arrived.kind(next) == WRITTEN ? null : content(slot, arrived.bytes(next), allocator));
+            repost.accept(slot);
+        }
+    }
+
+    /** Drops the unread messages, which nobody will read, if their receives are shared: other connections need these. */
+    void dropShared() {
+        if (receives.areShared()) {
+            dropped |= arrived.count() > 0;
+            drop(true);
+        }
+    }
+
+    /** Drops the unread messages when the connection has ended, and leaves their receives as they are. */
+    void forget() {
+        drop(false);
+    }
+
+    private void drop(boolean repostReceives) {
+        while (arrived.count() > 0) {
+            int slot = arrived.slot(0);
+            boolean holdsReceive = arrived.aside() == 0;
+            ByteBuf content = arrived.remove();
+            if (content != null) {
+                content.release();
+            }
+            if (holdsReceive && repostReceives) {
+                repost.accept(slot);
+            }
+        }
+    }
+
+    /** Returns whether messages have been dropped. */
+    boolean hasDropped() {
+        return dropped;
+    }
+}
