@@ -46,7 +46,7 @@ record Options(Ranges ports, List<HostPattern> hosts, boolean report, List<Strin
                 case "" -> {
                     // The text between two semicolons, or the whole text, is empty.
                 }
-                case "ports" -> ports = Ranges.parse(value);
+                case "ports" -> ports = ports == null ? Ranges.parse(value) : ports.and(Ranges.parse(value));
                 case "hosts" -> {
                     for (String host : value.split(",", -1)) {
                         hosts.add(HostPattern.parse(host));

@@ -38,6 +38,13 @@ record Ranges(List<Range> ranges) {
         return new Ranges(List.copyOf(ranges));
     }
 
+    /** Returns these ports and others. */
+    Ranges and(Ranges others) {
+        List<Range> all = new ArrayList<>(ranges);
+        all.addAll(others.ranges);
+        return new Ranges(List.copyOf(all));
+    }
+
     private static int port(String text) {
         try {
             int port = Integer.parseInt(text.trim());

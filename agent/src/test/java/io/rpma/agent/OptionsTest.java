@@ -56,6 +56,16 @@ class OptionsTest {
         assertFalse(ports.includesRemote(null));
     }
 
+    @Test
+    void anOptionThatIsRepeatedAddsToTheFirst() {
+        Selection several = selection("ports=8080;ports=9000-9100;hosts=db1;hosts=db2");
+        for (String host : new String[] {"db1", "db2"}) {
+            assertTrue(several.includesRemote(unresolved(host, 8080)));
+            assertTrue(several.includesRemote(unresolved(host, 9050)));
+            assertFalse(several.includesRemote(unresolved(host, 8081)));
+        }
+    }
+
     @ParameterizedTest
     @CsvSource({"db1, db1, true", "DB1, db1, true", "db1, db2, false", "*.cluster, a.cluster, true", "*.cluster, cluster, false",
         "10.0.0.2, 10.0.0.2, true", "10.0.0.2, 10.0.0.3, false", "10.0.0.0/8, 10.9.8.7, true", "10.0.0.0/8, 11.0.0.1, false",
