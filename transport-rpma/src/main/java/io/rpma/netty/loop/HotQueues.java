@@ -85,9 +85,13 @@ public final class HotQueues {
                 }
             } else if (registration.hotIndex >= 0 && !registration.handle.awaitsCompletions()) {
                 cool(registration);
-            } else if (++registration.emptyPolls >= COLD_AFTER_EMPTY_POLLS && registration.hotIndex >= 0 && !isEndless
-                    && !armAndPoll(registration)) {
-                rest(registration);
+            } else if (++registration.emptyPolls >= COLD_AFTER_EMPTY_POLLS && registration.hotIndex >= 0 && !isEndless) {
+                if (armAndPoll(registration)) {
+                    turn.active++;
+                    registration.emptyPolls = 0;
+                } else {
+                    rest(registration);
+                }
             }
         }
         counters.polls += total;

@@ -27,6 +27,7 @@ import io.rpma.netty.RpmaPolling;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
+import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
@@ -230,6 +231,67 @@ class HotQueuesTest {
             assertEquals(0, armedFirst.blocksUntilHandled());
         } finally {
             group.shutdownGracefully(0, 5, TimeUnit.SECONDS).sync();
+            for (FileDescriptor each : second) {
+                each.close();
+            }
+        }
+    }
+
+    /** A queue that has a completion when it has just been armed for the first time, and none before and after that. */
+    private static final class LuckyQueue extends PipeQueue {
+        private final CountDownLatch armedTwice = new CountDownLatch(1);
+        private int polls;
+        private int arms;
+        private int pollsAtFirstArm;
+        private volatile int pollsBetween;
+
+        LuckyQueue(FileDescriptor[] pipe) {
+            super(pipe);
+        }
+
+        @Override
+        public boolean consumeEvent() {
+            arms++;
+            if (arms == 1) {
+                pollsAtFirstArm = polls;
+            } else if (arms == 2) {
+                pollsBetween = polls - pollsAtFirstArm;
+                armedTwice.countDown();
+            }
+            return super.consumeEvent();
+        }
+
+        @Override
+        public int poll(WorkCompletions completions) {
+            polls++;
+            return arms == 1 && polls == pollsAtFirstArm + 1 ? 1 : 0;
+        }
+    }
+
+    /** The queue of a connection that is in use is not armed again after each poll, which would cost a system call each time. */
+    @Test
+    void aQueueThatHadACompletionWhenItWasArmedRemainsHot() throws Exception {
+        FileDescriptor[] second = FileDescriptor.pipe();
+        RpmaEventLoopGroup adaptive = new RpmaEventLoopGroup(1, RpmaPolling.ADAPTIVE);
+        try {
+            LuckyQueue queue = new LuckyQueue(pipe);
+            // The loop does not block, because another queue always has a completion.
+            PipeQueue busy = new PipeQueue(second) {
+                @Override
+                public int poll(WorkCompletions completions) {
+                    return 1;
+                }
+            };
+            for (PipeQueue each : List.of(busy, queue)) {
+                adaptive.next().register(each).addListener(future -> {
+                    each.registration = (IoRegistration) future.getNow();
+                    each.registration.submit(RpmaIoOps.OPEN);
+                }).sync();
+            }
+            assertTrue(queue.armedTwice.await(20, TimeUnit.SECONDS));
+            assertTrue(queue.pollsBetween > 100, () -> "armed again after " + queue.pollsBetween + " polls");
+        } finally {
+            adaptive.shutdownGracefully(0, 5, TimeUnit.SECONDS).sync();
             for (FileDescriptor each : second) {
                 each.close();
             }
