@@ -28,6 +28,7 @@ import io.rpma.netty.pair.FailedOpening;
 import io.rpma.netty.pair.QueuePair;
 import io.rpma.netty.pair.TransportLogger;
 import java.io.IOException;
+import java.nio.channels.ClosedChannelException;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
@@ -46,21 +47,14 @@ final class Acceptor implements PendingAccept.Owner {
      * loop.
      */
     static final int MAX_REQUESTS = 128;
-    /**
-     * How long other requests wait while the first child is accepted, passed to the pipeline and registered. A test sets a longer
-     * time.
-     */
-    static volatile long firstChildMillis = 1_000;
 
     private final Channel channel;
     private final Owner owner;
     private final Backlog backlog;
     private final RequestDecisions decisions;
+    private final FirstChild first;
     // Not null while the backlog is full of clients that may still answer.
     private Future<?> roomTimer;
-    // Not null while the first child is not yet registered with its loop.
-    private Future<?> firstTimer;
-    private boolean firstIsOver;
 
     /** What the acceptor needs of its server channel. All methods are called on the event loop of the channel. */
     interface Owner extends ChildPreparation {
@@ -107,6 +101,7 @@ final class Acceptor implements PendingAccept.Owner {
         this.owner = owner;
         this.backlog = backlog;
         decisions = new RequestDecisions(channel, owner.refusals(), backlog, this, tasks);
+        first = new FirstChild(channel, this::takeWaiting);
     }
 
     // ---- taking requests ----
@@ -249,6 +244,12 @@ final class Acceptor implements PendingAccept.Owner {
      * @param promise the promise for the application that decided about the client, or {@code null}
      */
     void await(QueuePair accepting, Promise<Channel> promise) {
+        if (!channel.isOpen()) {
+            // The application has closed this channel while it was asked for the private data.
+            accepting.close();
+            RequestDecisions.fail(promise, new ClosedChannelException());
+            return;
+        }
         PendingAccept unestablished = new PendingAccept(accepting, this, promise);
         backlog.addPending(unestablished);
         unestablished.watch(channel.eventLoop());
@@ -258,7 +259,7 @@ final class Acceptor implements PendingAccept.Owner {
 
     /** Returns whether there is room in the backlog, or can be made by closing a client that does not answer. */
     private boolean mayAccept() {
-        if (waitsForFirst()) {
+        if (first.isAwaited(backlog.hasConnections(), owner.wantsChildLoops())) {
             return false;
         }
         long nanos = backlog.nanosUntilRoom();
@@ -275,30 +276,8 @@ final class Acceptor implements PendingAccept.Owner {
         return false;
     }
 
-    /**
-     * Returns whether requests have to wait because the first child is not yet registered with its loop, which determines
-     * the loops that the other children are made for. This happens once in the life of the channel, for a limited time.
-     */
-    private boolean waitsForFirst() {
-        if (firstIsOver || !backlog.hasConnections()) {
-            return false;
-        }
-        if (!owner.wantsChildLoops() || channel.eventLoop().isShuttingDown()) {
-            firstIsOver = true;
-            return false;
-        }
-        if (firstTimer == null) {
-            firstTimer = channel.eventLoop().schedule(this::firstIsOver, firstChildMillis, TimeUnit.MILLISECONDS);
-        }
-        return true;
-    }
-
-    private void firstIsOver() {
-        firstIsOver = true;
-        if (firstTimer != null) {
-            firstTimer.cancel(false);
-            firstTimer = null;
-        }
+    /** Accepts the requests that have waited for the first child. */
+    private void takeWaiting() {
         if (!owner.isReading()) {
             // If a read is in progress, it accepts requests when it has finished.
             owner.eventsReady();
@@ -307,7 +286,7 @@ final class Acceptor implements PendingAccept.Owner {
 
     /** Called when a child was passed to the pipeline: it is registered by now, or it is unknown when it will be. */
     void childRead() {
-        firstIsOver = true;
+        first.end();
     }
 
     /**
@@ -325,7 +304,8 @@ final class Acceptor implements PendingAccept.Owner {
                 LOGGER.warn("The configuration of a connection to {} could not be deleted.", channel.localAddress(), e);
             }
         }
-        firstIsOver();
+        first.end();
+        takeWaiting();
     }
 
     // ---- failures ----
@@ -439,10 +419,7 @@ final class Acceptor implements PendingAccept.Owner {
             roomTimer.cancel(false);
             roomTimer = null;
         }
-        if (firstTimer != null) {
-            firstTimer.cancel(false);
-            firstTimer = null;
-        }
+        first.leave();
     }
 
     /** Called when the channel has been registered with an event loop. */

@@ -213,6 +213,24 @@ class PrivateDataFactoryTest {
         client(device -> ByteBuffer.allocate(0)).connect(listener.localAddress()).sync();
     }
 
+    /** The client that is being accepted must not stay connected to a server that nobody can reach any more. */
+    @Test
+    void aFactoryMayCloseTheServerChannel() throws Exception {
+        AtomicReference<Channel> closing = new AtomicReference<>();
+        Channel listener = listen(device -> {
+            Channel server = closing.get();
+            if (server != null) {
+                server.close();
+            }
+            return ByteBuffer.allocate(1);
+        });
+        closing.set(listener);
+        ChannelFuture connect = client(device -> ByteBuffer.allocate(0)).connect(listener.localAddress());
+        assertTrue(connect.await(20, TimeUnit.SECONDS));
+        assertTrue(listener.closeFuture().await(20, TimeUnit.SECONDS));
+        assertTrue(connect.channel().closeFuture().await(20, TimeUnit.SECONDS), "the client is still connected");
+    }
+
     @Test
     void theFactoryComesBeforeTheBytes() throws Exception {
         channels = new ConnectedChannels(group, Kind.MESSAGES,

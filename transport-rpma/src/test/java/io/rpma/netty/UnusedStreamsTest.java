@@ -122,13 +122,13 @@ class UnusedStreamsTest {
     /** On a busy machine, the first child may take longer than the others wait for it. */
     @BeforeAll
     static void waitForTheFirstChild() {
-        firstChildMillis = Acceptor.firstChildMillis;
-        Acceptor.firstChildMillis = 60_000;
+        firstChildMillis = FirstChild.waitMillis;
+        FirstChild.waitMillis = 60_000;
     }
 
     @AfterAll
     static void waitAsBefore() {
-        Acceptor.firstChildMillis = firstChildMillis;
+        FirstChild.waitMillis = firstChildMillis;
     }
 
     /** Connects two clients. The child of the second one receives in the queue of its loop. */
