@@ -24,9 +24,10 @@ import java.io.IOException;
 import java.util.function.IntConsumer;
 
 /**
- * Reads the messages of a connection that have arrived. A message keeps its receive until it is read. If the receives are shared
- * and the application does not want to read, the messages are set aside in buffers of their own, so that other connections can
- * receive. No flow control stops the peer then, so the number of these messages is limited.
+ * Reads the messages of a connection that have arrived. A message keeps its receive until it is read. If the receives are
+ * shared, messages that are not read immediately are set aside in buffers of their own, so that other connections can receive.
+ * The number of these messages is limited. If the application reads slowly, further ones then keep their receives, which stops
+ * the peers of all connections. If it does not want to read at all, the connection has to end.
  *
  * <p>Used by the thread that uses the queue pair.
  */
@@ -110,27 +111,32 @@ final class MessageReceiver {
     }
 
     /**
-     * Called when the application does not want to read the messages that have arrived: if their receives are shared, they are
-     * set aside.
+     * Sets the messages that have not been read aside, if their receives are shared.
      *
-     * @throws IOException if more messages are unread than the shared queue has receives; the connection must end
+     * @return whether none of the messages holds a receive that other connections need; if not, more messages are unread than the
+     *     shared queue has receives
      */
-    void setAside(ByteBufAllocator allocator) throws IOException {
+    boolean setAside(ByteBufAllocator allocator) {
         if (!receives.areShared()) {
-            return;
+            return true;
         }
         int most = sizes.shared().receives();
-        while (arrived.aside() < arrived.count()) {
-            int next = arrived.aside();
+        for (int next = arrived.aside(); next < arrived.count(); next++) {
             if (next >= most) {
-                throw new IOException(most + " messages are unread, as many as there are buffers in the " + sizes.shared()
-                    + ", and another one has arrived: read them sooner, let the peer wait for answers, or share more receives"
-                    + " (RPMA_RECEIVE_QUEUE)");
+                return false;
             }
             int slot = arrived.slot(next);
             arrived.setAside(arrived.kind(next) == WRITTEN ? null : content(slot, arrived.bytes(next), allocator));
             repost.accept(slot);
         }
+        return true;
+    }
+
+    /** Returns the reason for which a connection must end that the application does not read. */
+    IOException tooManyUnread() {
+        return new IOException(arrived.aside() + " messages are unread, as many as there are buffers in the " + sizes.shared()
+            + ", and another one has arrived: read them sooner, let the peer wait for answers, or share more receives"
+            + " (RPMA_RECEIVE_QUEUE)");
     }
 
     /** Drops the unread messages, which nobody will read, if their receives are shared: other connections need these. */

@@ -59,9 +59,12 @@ final class ReadLoop {
         boolean readArrived(RecvByteBufAllocator.ExtendedHandle handle) throws Exception;
 
         /**
-         * Called if there is input that the application does not want to read now. The pipeline is not being called.
+         * Called if input is left: it has not been read in one turn, or the application does not want to read now. The pipeline
+         * is not being called.
+         *
+         * @param wanted whether a turn that will read it is scheduled
          */
-        default void leftUnread() {
+        default void leftUnread(boolean wanted) {
         }
 
         /**
@@ -123,7 +126,7 @@ final class ReadLoop {
         } else if (isWanted()) {
             read();
         } else if (!reading) {
-            source.leftUnread();
+            source.leftUnread(false);
         }
     }
 
@@ -161,11 +164,11 @@ final class ReadLoop {
 
     private void readMore() {
         if (source.mayRead() && source.hasInput()) {
-            if (isWanted()) {
+            boolean wanted = isWanted();
+            if (wanted) {
                 schedule();
-            } else {
-                source.leftUnread();
             }
+            source.leftUnread(wanted);
         }
     }
 
@@ -188,7 +191,7 @@ final class ReadLoop {
                 if (isWanted()) {
                     read();
                 } else {
-                    source.leftUnread();
+                    source.leftUnread(false);
                 }
             }
         }

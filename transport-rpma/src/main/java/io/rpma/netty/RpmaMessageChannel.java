@@ -291,17 +291,12 @@ public final class RpmaMessageChannel extends AbstractRpmaChannel {
         }
 
         @Override
-        public void leftUnread() {
+        public void leftUnread(boolean wanted) {
             MessageQueuePair from = pair;
-            if (from.broken() != null) {
-                return;
+            if (from.broken() == null && !from.receiver().setAside(config.getAllocator()) && !wanted) {
+                from.breakWith(from.receiver().tooManyUnread());
+                endIfBroken();
             }
-            try {
-                from.receiver().setAside(config.getAllocator());
-            } catch (IOException e) {
-                from.breakWith(e);
-            }
-            endIfBroken();
         }
 
         @Override

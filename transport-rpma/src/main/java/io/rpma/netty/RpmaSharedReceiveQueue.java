@@ -32,10 +32,11 @@ import java.util.concurrent.atomic.AtomicReferenceArray;
  * {@link RpmaChannelOption#RPMA_RECEIVE_BUFFERS} and {@link RpmaChannelOption#RPMA_RECEIVE_BUFFER_BYTES}. Messages complete in
  * the completion queue of the connection on which they arrived, so the channels may be on any event loops.
  *
- * <p>A channel whose application does not read (auto-read off) holds none of the buffers: its unread messages are moved to
- * buffers of their own, so that the peers of other channels can send. Its own peer does not notice that nobody reads. If more
- * messages of one channel are unread than the queue has buffers, the channel is closed with an {@link java.io.IOException}, after
- * its unread messages have been read.
+ * <p>Messages that are not read immediately hold none of the buffers: they are moved to buffers of their own, so that the peers
+ * of other channels can send. Their own peer does not notice that. If more messages of one channel are unread than the queue has
+ * buffers, it depends on the application. If it reads, only slowly, further messages hold their buffers, and all peers may have
+ * to wait. If it does not want to read (auto-read off), the channel is closed with an {@link java.io.IOException}, after its
+ * unread messages have been read.
  *
  * <p>A device may lose a buffer if a peer dies in the middle of a message. Another buffer then replaces it, up to twice the
  * initial number. The queue belongs to the device of the first channel that uses it. Reference-counted: its creator releases it

@@ -23,14 +23,19 @@ import io.netty.bootstrap.Bootstrap;
 import io.netty.bootstrap.ServerBootstrap;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
+import io.netty.channel.AdaptiveRecvByteBufAllocator;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.channel.ChannelInitializer;
 import io.netty.channel.ChannelOption;
 import io.netty.channel.EventLoopGroup;
 import io.netty.util.NetUtil;
+import io.netty.util.ReferenceCountUtil;
 import io.netty.util.concurrent.EventExecutor;
+import io.netty.util.concurrent.Future;
+import io.netty.util.concurrent.Promise;
 import io.rpma.MemoryUsage;
 import io.rpma.Rpma;
 import io.rpma.netty.ConnectedChannels.Kind;
@@ -43,6 +48,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
@@ -187,16 +193,7 @@ class ReceiveQueuesTest {
         Channel client = connect(ofClients, server, new ConnectedChannels.End());
         Channel other = connect(ofClients, server, end);
         List<Channel> children = List.of(accepted.take(), accepted.take());
-        CountDownLatch goesOn = new CountDownLatch(1);
-        CountDownLatch stopped = new CountDownLatch(2);
-        for (EventExecutor loop : group) {
-            loop.submit(() -> {
-                stopped.countDown();
-                goesOn.await();
-                return null;
-            });
-        }
-        stopped.await();
+        CountDownLatch goesOn = stopLoops(group);
         List<ChannelFuture> sends = new ArrayList<>();
         // A device may have kept some of the buffers. For each of them another one was posted, so there are at most twice as
         // many.
@@ -224,6 +221,76 @@ class ReceiveQueuesTest {
         server.close().sync();
         shared.release();
         ofClients.shutdownGracefully(0, 5, TimeUnit.SECONDS).sync();
+    }
+
+    /** Stops the event loops of a server until the latch is counted down. */
+    private static CountDownLatch stopLoops(EventLoopGroup ofServer) throws InterruptedException {
+        CountDownLatch goesOn = new CountDownLatch(1);
+        List<Future<?>> stopped = new ArrayList<>();
+        for (EventExecutor loop : ofServer) {
+            Promise<Void> stops = loop.newPromise();
+            stopped.add(stops);
+            loop.submit(() -> {
+                stops.setSuccess(null);
+                goesOn.await();
+                return null;
+            });
+        }
+        for (Future<?> each : stopped) {
+            each.await();
+        }
+        return goesOn;
+    }
+
+    /** Messages that have to wait for the next turn of the event loop do not hold buffers until then. */
+    @Test
+    @Tag("acknowledged-receives")
+    void messagesThatAreReadLaterDoNotHoldTheBuffers() throws Exception {
+        CompletableFuture<Boolean> sentMeanwhile = new CompletableFuture<>();
+        List<ChannelFuture> others = new CopyOnWriteArrayList<>();
+        BlockingQueue<Channel> children = new LinkedBlockingQueue<>();
+        EventLoopGroup ofServer = new RpmaEventLoopGroup(1);
+        Channel server = new ServerBootstrap().group(ofServer).channel(RpmaMessageServerChannel.class)
+            .option(RpmaChannelOption.RPMA_RECEIVE_QUEUE, shared)
+            .childOption(ChannelOption.RECVBUF_ALLOCATOR, new AdaptiveRecvByteBufAllocator().maxMessagesPerRead(1))
+            .childHandler(new ChannelInitializer<>() {
+                @Override
+                protected void initChannel(Channel child) {
+                    children.add(child);
+                    child.pipeline().addLast(new ChannelInboundHandlerAdapter() {
+                        private int reads;
+
+                        @Override
+                        public void channelRead(ChannelHandlerContext ctx, Object msg) throws Exception {
+                            ReferenceCountUtil.release(msg);
+                            if (++reads == 2) {
+                                for (ChannelFuture each : others) {
+                                    each.await(10, TimeUnit.SECONDS);
+                                }
+                                sentMeanwhile.complete(others.stream().allMatch(ChannelFuture::isSuccess));
+                            }
+                        }
+                    });
+                }
+            }).bind(new InetSocketAddress(NetUtil.LOCALHOST, 0)).sync().channel();
+        Channel client = connect(server, new ConnectedChannels.End());
+        Channel other = connect(server, new ConnectedChannels.End());
+        children.take();
+        children.take();
+        CountDownLatch goesOn = stopLoops(ofServer);
+        for (int i = 0; i < RECEIVES; i++) {
+            assertSent(client.writeAndFlush(Unpooled.copyInt(i)));
+        }
+        for (int i = 0; i < RECEIVES / 2; i++) {
+            others.add(other.writeAndFlush(Unpooled.copyInt(i)));
+        }
+        goesOn.countDown();
+        assertTrue(sentMeanwhile.get(50, TimeUnit.SECONDS), "another client waits for a receive");
+        client.close().sync();
+        other.close().sync();
+        server.close().sync();
+        shared.release();
+        ofServer.shutdownGracefully(0, 5, TimeUnit.SECONDS).sync();
     }
 
     /**
