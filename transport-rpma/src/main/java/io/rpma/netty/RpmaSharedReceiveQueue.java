@@ -54,8 +54,8 @@ public final class RpmaSharedReceiveQueue extends AbstractReferenceCounted {
     /**
      * Creates a queue; its memory is allocated when the first channel uses it.
      *
-     * @param receives the number of messages of all peers together that can arrive before the event loops have handled any of
-     *     them, and of unread messages of each channel; at least 1
+     * @param receives how many messages of all peers together can arrive before the event loops handle them, and how many
+     *     messages of one channel can be unread; at least 1
      * @param receiveBytes the longest message that can be received, 1 byte to 4 MiB
      */
     public RpmaSharedReceiveQueue(int receives, int receiveBytes) {
