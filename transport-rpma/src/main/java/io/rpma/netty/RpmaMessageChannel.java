@@ -293,10 +293,14 @@ public final class RpmaMessageChannel extends AbstractRpmaChannel {
         @Override
         public void leftUnread(boolean wanted) {
             MessageQueuePair from = pair;
-            if (from.broken() == null && !from.receiver().setAside(config.getAllocator()) && !wanted) {
-                from.breakWith(from.receiver().tooManyUnread());
-                endIfBroken();
+            if (from.broken() != null) {
+                return;
             }
+            if (!from.receiver().setAside(config.getAllocator()) && !wanted) {
+                from.breakWith(from.receiver().tooManyUnread());
+            }
+            // The connection is also broken if a receive could not be posted again.
+            endIfBroken();
         }
 
         @Override

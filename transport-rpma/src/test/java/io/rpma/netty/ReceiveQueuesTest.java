@@ -22,6 +22,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.netty.bootstrap.Bootstrap;
 import io.netty.bootstrap.ServerBootstrap;
 import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufAllocator;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.AdaptiveRecvByteBufAllocator;
 import io.netty.channel.Channel;
@@ -38,9 +39,11 @@ import io.netty.util.concurrent.Future;
 import io.netty.util.concurrent.Promise;
 import io.rpma.MemoryUsage;
 import io.rpma.Rpma;
+import io.rpma.RpmaException;
 import io.rpma.netty.ConnectedChannels.Kind;
 import io.rpma.netty.memory.Fabric;
 import java.lang.foreign.ValueLayout;
+import java.lang.reflect.Proxy;
 import java.net.InetSocketAddress;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -356,6 +359,34 @@ class ReceiveQueuesTest {
         }
         Throwable cause = end.failure();
         assertTrue(cause.getMessage().startsWith(RECEIVES + " messages are unread"), cause.toString());
+        server.close().sync();
+        shared.release();
+    }
+
+    /**
+     * A receive cannot be posted again after its message has been moved to another buffer: the allocator of that buffer has
+     * filled the queue. The channel ends, although its application does not read.
+     */
+    @Test
+    void aReceiveThatCannotBePostedAgainEndsTheConnection() throws Exception {
+        Channel server = serve(false, false);
+        Channel client = connect(server, new ConnectedChannels.End());
+        Channel child = accepted.poll(20, TimeUnit.SECONDS);
+        assertNotNull(child);
+        child.config().setAllocator((ByteBufAllocator) Proxy.newProxyInstance(ReceiveQueuesTest.class.getClassLoader(),
+            new Class<?>[] {ByteBufAllocator.class}, (proxy, method, arguments) -> {
+                if (method.getName().equals("ioBuffer")) {
+                    assertThrows(RpmaException.class, () -> {
+                        for (;;) {
+                            shared.post(0);
+                        }
+                    });
+                }
+                return method.invoke(ByteBufAllocator.DEFAULT, arguments);
+            }));
+        assertSent(client.writeAndFlush(Unpooled.copyInt(1)));
+        assertTrue(child.closeFuture().await(20, TimeUnit.SECONDS), "the channel has not ended");
+        client.close().sync();
         server.close().sync();
         shared.release();
     }
