@@ -26,6 +26,7 @@ import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.MultiThreadIoEventLoopGroup;
 import io.netty.util.NetUtil;
 import io.netty.util.concurrent.AutoScalingEventExecutorChooserFactory;
+import io.netty.util.concurrent.GlobalEventExecutor;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.concurrent.Executor;
@@ -73,7 +74,11 @@ class SuspendedLoopTest {
     /** Sends a number to the server and back, and closes the connection. Returns the thread of the loop that did it. */
     private Thread exchange() throws InterruptedException {
         ConnectedChannels.End end = new ConnectedChannels.End();
-        Channel client = new Bootstrap().group(scaling).channel(RpmaChannel.class).handler(end).connect(server.localAddress())
+        Bootstrap bootstrap = new Bootstrap().group(scaling).channel(RpmaChannel.class).handler(end);
+        // The loop is chosen in the thread in which Netty decides what to suspend. In another thread, it could be chosen between
+        // its suspension and the update of the number of running loops. Netty would then regard the loop, which runs again, as
+        // suspended, and would not suspend it again (AutoScalingEventExecutorChooserFactory, Netty 4.2.17).
+        Channel client = GlobalEventExecutor.INSTANCE.submit(() -> bootstrap.connect(server.localAddress())).sync().getNow()
             .sync().channel();
         Thread thread = client.eventLoop().submit(Thread::currentThread).sync().getNow();
         client.writeAndFlush(Unpooled.copyInt(7)).sync();
