@@ -20,6 +20,11 @@ public final class KeptReceives {
     private KeptReceives() {
     }
 
+    /** Returns whether all queues that have not been destroyed belong to no loop. */
+    public static boolean haveNoLoop() {
+        return QueueGroup.live().stream().allMatch(each -> each.completions() == null);
+    }
+
     /** Returns the number of bytes of their receives. */
     public static long bytes() {
         return QueueGroup.live().stream().filter(each -> each.completions() == null).mapToLong(KeptReceives::bytes).sum();
