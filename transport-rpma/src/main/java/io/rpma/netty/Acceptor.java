@@ -409,11 +409,12 @@ final class Acceptor implements PendingAccept.Owner {
     }
 
     /**
-     * Called when the channel leaves its event loop: cancels the timers, and stops watching the connections that are not
-     * established yet, so that this loop does not use them together with the next one.
+     * Called when the channel leaves its event loop: cancels the timers, and stops watching the connections in the backlog, so
+     * that this loop does not use them together with the next one.
      */
     void leave() {
         backlog.pending().forEach(PendingAccept::unwatch);
+        backlog.accepted().forEach(WaitingChild::unwatch);
         owner.listening().forEach(Listening::cancelPause);
         if (roomTimer != null) {
             roomTimer.cancel(false);
@@ -426,6 +427,9 @@ final class Acceptor implements PendingAccept.Owner {
     void enter() {
         for (PendingAccept unestablished : backlog.pending()) {
             unestablished.watch(channel.eventLoop());
+        }
+        for (WaitingChild waiting : backlog.accepted()) {
+            waiting.watch(channel.eventLoop());
         }
     }
 
@@ -446,7 +450,9 @@ final class Acceptor implements PendingAccept.Owner {
                 return;
             }
         }
-        backlog.addAccepted(child);
+        WaitingChild waiting = new WaitingChild(child, pair);
+        backlog.addAccepted(waiting);
+        waiting.watch(channel.eventLoop());
         owner.childAccepted();
     }
 

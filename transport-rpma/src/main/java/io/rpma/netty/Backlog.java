@@ -46,7 +46,7 @@ final class Backlog {
     private final Set<PendingAccept> pending = new LinkedHashSet<>();
     // The requests that the application has not decided about, each with its timer; without a timer while the loop shuts down.
     private final Map<RpmaConnectRequest, Optional<Future<?>>> undecided = new LinkedHashMap<>();
-    private final ArrayDeque<Channel> accepted = new ArrayDeque<>();
+    private final ArrayDeque<WaitingChild> accepted = new ArrayDeque<>();
 
     /**
      * Creates an empty backlog.
@@ -161,8 +161,13 @@ final class Backlog {
 
     // ---- channels that wait for a read ----
 
-    void addAccepted(Channel child) {
+    void addAccepted(WaitingChild child) {
         accepted.add(child);
+    }
+
+    /** Returns the channels that wait for a read, oldest first. */
+    Iterable<WaitingChild> accepted() {
+        return accepted;
     }
 
     boolean hasAccepted() {
@@ -171,6 +176,7 @@ final class Backlog {
 
     /** Removes the oldest channel that waits for a read; returns {@code null} if there is none. */
     Channel pollAccepted() {
-        return accepted.poll();
+        WaitingChild oldest = accepted.poll();
+        return oldest == null ? null : oldest.leave();
     }
 }

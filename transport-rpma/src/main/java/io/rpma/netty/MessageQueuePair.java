@@ -26,6 +26,7 @@ import io.rpma.netty.memory.Fabric;
 import io.rpma.netty.memory.LimboMemory;
 import io.rpma.netty.memory.RegisteredMemory;
 import io.rpma.netty.memory.Slab;
+import io.rpma.netty.pair.BacklogMessages;
 import io.rpma.netty.pair.FailedOpening;
 import io.rpma.netty.pair.OneSided;
 import io.rpma.netty.pair.Outcomes;
@@ -164,6 +165,29 @@ final class MessageQueuePair extends QueuePair implements PostTarget {
             }
             if (receiver.unread() != arrivedBefore || broken != null && !brokenBefore) {
                 listener.readable();
+            }
+        }
+        return Math.abs(n);
+    }
+
+    @Override
+    public BacklogMessages inBacklog() {
+        return receives.areShared() ? this::takeInBacklog : null;
+    }
+
+    private int takeInBacklog(WorkCompletions batch) {
+        if (connection == null) {
+            return 0;
+        }
+        int n = take(batch);
+        if (n != 0 && !receiver.setAside(RpmaByteBufAllocator.DEFAULT)) {
+            breakWith(receiver.tooManyUnread());
+            receiver.setAllAside(RpmaByteBufAllocator.DEFAULT);
+            try {
+                // Nothing else ends the connection before the channel is registered.
+                connection.disconnect();
+            } catch (RpmaException e) {
+                broken.addSuppressed(e);
             }
         }
         return Math.abs(n);

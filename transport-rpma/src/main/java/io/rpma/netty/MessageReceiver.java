@@ -117,10 +117,15 @@ final class MessageReceiver {
      *     shared queue has receives
      */
     boolean setAside(ByteBufAllocator allocator) {
-        if (!receives.areShared()) {
-            return true;
-        }
-        int most = sizes.shared().receives();
+        return !receives.areShared() || setAside(allocator, sizes.shared().receives());
+    }
+
+    /** Sets all messages aside, also those beyond the limit: the connection has ended, and nothing will follow. */
+    void setAllAside(ByteBufAllocator allocator) {
+        setAside(allocator, Integer.MAX_VALUE);
+    }
+
+    private boolean setAside(ByteBufAllocator allocator, int most) {
         for (int next = arrived.aside(); next < arrived.count(); next++) {
             if (next >= most) {
                 return false;

@@ -35,6 +35,7 @@ import io.rpma.netty.loop.RpmaIoOps;
 import io.rpma.netty.memory.RegisteredCopy;
 import io.rpma.netty.pair.ChannelCounts;
 import io.rpma.netty.pair.QueuePair;
+import io.rpma.netty.pair.StacklessIOException;
 import io.rpma.netty.pair.ThreadBatch;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -325,7 +326,7 @@ public final class RpmaMessageChannel extends AbstractRpmaChannel {
             if (!isOpen()) {
                 return;
             }
-            if (from.terminal() != ConnectionEvent.CLOSED || broken instanceof RpmaCompletionException) {
+            if (from.terminal() != ConnectionEvent.CLOSED || !(broken instanceof StacklessIOException)) {
                 pipeline().fireExceptionCaught(new IOException(broken.getMessage(), broken));
             }
             ClosedChannelException closed = new ClosedChannelException();

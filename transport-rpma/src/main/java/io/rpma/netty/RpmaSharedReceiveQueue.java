@@ -35,8 +35,8 @@ import java.util.concurrent.atomic.AtomicReferenceArray;
  * <p>Messages that are not read immediately hold none of the buffers: they are moved to buffers of their own, so that the peers
  * of other channels can send. Their own peer does not notice that. If more messages of one channel are unread than the queue has
  * buffers, it depends on the application. If it reads, only slowly, further messages hold their buffers, and all peers may have
- * to wait. If it does not want to read (auto-read off), the channel is closed with an {@link java.io.IOException}, after its
- * unread messages have been read.
+ * to wait. If it does not want to read (auto-read off), or has not accepted the channel, the channel is closed with an {@link
+ * java.io.IOException}, after its unread messages have been read.
  *
  * <p>A device may lose a buffer if a peer dies in the middle of a message. Another buffer then replaces it, up to twice the
  * initial number. The queue belongs to the device of the first channel that uses it. Reference-counted: its creator releases it

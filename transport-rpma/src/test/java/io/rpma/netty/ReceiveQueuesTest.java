@@ -42,6 +42,7 @@ import io.rpma.Rpma;
 import io.rpma.RpmaException;
 import io.rpma.netty.ConnectedChannels.Kind;
 import io.rpma.netty.memory.Fabric;
+import io.rpma.netty.pair.QueuePair;
 import java.lang.foreign.ValueLayout;
 import java.lang.reflect.Proxy;
 import java.net.InetSocketAddress;
@@ -359,6 +360,119 @@ class ReceiveQueuesTest {
         }
         Throwable cause = end.failure();
         assertTrue(cause.getMessage().startsWith(RECEIVES + " messages are unread"), cause.toString());
+        server.close().sync();
+        shared.release();
+    }
+
+    /** The application is told why the connection ends even if the peer has closed it before everything has been read. */
+    @Test
+    void theReasonIsReportedIfThePeerClosesMeanwhile() throws Exception {
+        BlockingQueue<Throwable> reasons = new LinkedBlockingQueue<>();
+        RpmaEventLoopGroup ofClient = new RpmaEventLoopGroup(1);
+        CompletableFuture<Channel> connected = new CompletableFuture<>();
+        Channel server = new ServerBootstrap().group(group).channel(RpmaMessageServerChannel.class)
+            .option(RpmaChannelOption.RPMA_RECEIVE_QUEUE, shared)
+            .childOption(ChannelOption.AUTO_READ, false).childHandler(new ChannelInboundHandlerAdapter() {
+                @Override
+                public void channelRead(ChannelHandlerContext ctx, Object msg) throws Exception {
+                    ReferenceCountUtil.release(msg);
+                    connected.get().close().sync();
+                    QueuePair pair = ((RpmaMessageChannel) ctx.channel()).pair();
+                    while (pair.terminal() == null) {
+                        pair.drainEvents();
+                    }
+                }
+
+                @Override
+                public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {
+                    reasons.add(cause);
+                }
+            }).bind(new InetSocketAddress(NetUtil.LOCALHOST, 0)).sync().channel();
+        Channel client = connect(ofClient, server, new ConnectedChannels.End());
+        connected.complete(client);
+        for (int i = 0; i <= 2 * RECEIVES; i++) {
+            client.writeAndFlush(message(i, 4));
+        }
+        Throwable cause = reasons.poll(20, TimeUnit.SECONDS);
+        assertNotNull(cause, "no reason was reported");
+        assertTrue(cause.getMessage().startsWith(RECEIVES + " messages are unread"), cause.toString());
+        server.close().sync();
+        shared.release();
+        ofClient.shutdownGracefully(0, 5, TimeUnit.SECONDS).sync();
+    }
+
+    /**
+     * A server accepts one connection and then does not read. The messages of connections in its backlog do not hold the buffers,
+     * also if the server channel moves to another loop meanwhile. The messages are read when the connection is accepted.
+     */
+    @ParameterizedTest
+    @CsvSource({"4, false", "4, true", "1000, false"})
+    void connectionsInTheBacklogDoNotHoldTheBuffers(int bytes, boolean serverMoves) throws Exception {
+        Channel server = serve(false, true);
+        ConnectedChannels.End otherEnd = new ConnectedChannels.End();
+        Channel other = connect(server, otherEnd);
+        assertNotNull(accepted.poll(20, TimeUnit.SECONDS));
+        server.config().setAutoRead(false);
+        ConnectedChannels.End end = new ConnectedChannels.End();
+        Channel client = connect(server, end);
+        for (int i = 0; i < RECEIVES; i++) {
+            assertSent(client.writeAndFlush(message(i, bytes)));
+            if (serverMoves && i == RECEIVES >> 1) {
+                server.deregister().sync();
+                ((EventLoopGroup) group).next().register(server).sync();
+            }
+        }
+        for (int i = 0; i < 3 * RECEIVES; i++) {
+            other.writeAndFlush(message(i, bytes));
+            assertMessage(i, bytes, otherEnd.next());
+        }
+        server.config().setAutoRead(true);
+        for (int i = 0; i < RECEIVES; i++) {
+            assertMessage(i, bytes, end.next());
+        }
+        server.close().sync();
+        shared.release();
+        client.close().sync();
+        other.close().sync();
+    }
+
+    /** A connection in the backlog ends if it sends too much. The others continue, and its first messages are still read. */
+    @ParameterizedTest
+    @ValueSource(ints = {4, 1000})
+    void aPeerInTheBacklogThatSendsTooMuchIsDisconnected(int bytes) throws Exception {
+        BlockingQueue<ConnectedChannels.End> ends = new LinkedBlockingQueue<>();
+        Channel server = new ServerBootstrap().group(group).channel(RpmaMessageServerChannel.class)
+            .option(RpmaChannelOption.RPMA_RECEIVE_QUEUE, shared).option(ChannelOption.AUTO_READ, false)
+            .childHandler(new ChannelInitializer<Channel>() {
+                @Override
+                protected void initChannel(Channel child) {
+                    ConnectedChannels.End end = new ConnectedChannels.End();
+                    ends.add(end);
+                    child.pipeline().addLast(end);
+                }
+            }).bind(new InetSocketAddress(NetUtil.LOCALHOST, 0)).sync().channel();
+        Channel client = connect(server, new ConnectedChannels.End());
+        for (int i = 0; i <= 2 * RECEIVES; i++) {
+            client.writeAndFlush(message(i, bytes));
+        }
+        assertTrue(client.closeFuture().await(20, TimeUnit.SECONDS), "the connection has not ended");
+        server.read();
+        ConnectedChannels.End end = ends.poll(20, TimeUnit.SECONDS);
+        assertNotNull(end);
+        for (int i = 0; i < RECEIVES; i++) {
+            assertMessage(i, bytes, end.next());
+        }
+        Throwable cause = end.failure();
+        assertTrue(cause.getMessage().startsWith(RECEIVES + " messages are unread"), cause.toString());
+        Channel other = connect(server, new ConnectedChannels.End());
+        server.read();
+        end = ends.poll(20, TimeUnit.SECONDS);
+        assertNotNull(end);
+        for (int i = 0; i < 3 * RECEIVES; i++) {
+            assertSent(other.writeAndFlush(message(i, bytes)));
+            assertMessage(i, bytes, end.next());
+        }
+        other.close().sync();
         server.close().sync();
         shared.release();
     }

@@ -412,6 +412,11 @@ public abstract class QueuePair {
         return true;
     }
 
+    /** Returns what takes the messages while the channel is in a backlog, or {@code null} if they can stay where they are. */
+    public BacklogMessages inBacklog() {
+        return null;
+    }
+
     /** Called on an event loop when that loop begins to use the queue pair; from then on only its thread uses it. */
     public void enter(EventLoop loop) {
         // Nothing depends on the loop.
