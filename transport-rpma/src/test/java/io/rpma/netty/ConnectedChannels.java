@@ -131,7 +131,12 @@ final class ConnectedChannels implements AutoCloseable {
 
     ConnectedChannels(RpmaEventLoopGroup group, Kind kind, Consumer<ServerBootstrap> ofServer, Consumer<Bootstrap> ofClient)
             throws InterruptedException {
-        ServerBootstrap serving = new ServerBootstrap().group(group).channel(kind.server)
+        this(group, group, kind, ofServer, ofClient);
+    }
+
+    ConnectedChannels(RpmaEventLoopGroup servers, RpmaEventLoopGroup clients, Kind kind, Consumer<ServerBootstrap> ofServer,
+            Consumer<Bootstrap> ofClient) throws InterruptedException {
+        ServerBootstrap serving = new ServerBootstrap().group(servers).channel(kind.server)
             .childHandler(new ChannelInitializer<Channel>() {
                 @Override
                 protected void initChannel(Channel ch) {
@@ -140,7 +145,7 @@ final class ConnectedChannels implements AutoCloseable {
             });
         ofServer.accept(serving);
         listener = serving.bind(new InetSocketAddress(NetUtil.LOCALHOST, 0)).sync().channel();
-        Bootstrap connecting = new Bootstrap().group(group).channel(kind.client).handler(atClient);
+        Bootstrap connecting = new Bootstrap().group(clients).channel(kind.client).handler(atClient);
         ofClient.accept(connecting);
         client = connecting.connect(listener.localAddress()).sync().channel();
         server = atServer.accepted();

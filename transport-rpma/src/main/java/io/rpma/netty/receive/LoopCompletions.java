@@ -226,9 +226,10 @@ public final class LoopCompletions implements RpmaIoHandle {
         onLoop(() -> { });
     }
 
-    /** Returns why this queue failed, or {@code null} if it has not. Any thread. */
+    /** Returns why this queue can receive nothing any more, or {@code null}. Any thread. */
     IOException failure() {
-        return failure;
+        return failure != null || !loop.isShutdown() ? failure
+            : new IOException("the event loop that receives its messages has ended: it was moved from there to another loop");
     }
 
     private void expectationEnded() {
@@ -483,6 +484,7 @@ public final class LoopCompletions implements RpmaIoHandle {
     public void destroy() {
         boolean wasEnded = ended;
         ended = true;
+        pairs.values().forEach(pair -> pair.elsewhere().loopEnded());
         Runnable last = lastTask();
         if (last != null) {
             last.run();

@@ -135,6 +135,16 @@ public final class LoopReceives {
         onUser(() -> pair.breakWith(cause));
     }
 
+    /**
+     * Called when the loop that polls the queue ends. If another loop uses the connection, it can receive nothing any more, and
+     * ends.
+     */
+    void loopEnded() {
+        if (!isHome) {
+            breakWith(queue.failure());
+        }
+    }
+
     private void onUser(Runnable task) {
         EventLoop user = loop;
         if (user == null) {
@@ -191,7 +201,7 @@ public final class LoopReceives {
         }
         IOException failure = queue.failure();
         if (failure != null) {
-            // No thread was notified of the failure when it occurred.
+            // No thread was notified of the failure when it occurred, or of the end of the other loop.
             execute(to, () -> pair.breakWith(failure), true);
         }
         if ((pendingCause != null || pendingEnd != null) && !endAfterDraining()) {
