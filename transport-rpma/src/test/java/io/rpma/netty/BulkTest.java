@@ -233,6 +233,26 @@ class BulkTest {
         assertTrue(sink.failures.isEmpty(), sink.failures::toString);
     }
 
+    /** An end that has ended its own stream can grant no areas. It must not keep them, since other connections may need them. */
+    @Test
+    void anEndThatHasEndedItsStreamKeepsNoAreas() throws Exception {
+        connect(AREA, true);
+        client.config().setOption(ChannelOption.ALLOW_HALF_CLOSURE, true);
+        sendUntilGranted(AREA);
+        accepted().shutdownOutput().sync();
+        // The client uses all areas that it has. It returns none, which would free the others as well.
+        for (int i = 0; i <= BulkAreas.WINDOW; i++) {
+            send(AREA);
+            take(AREA);
+        }
+        awaitNoAreas();
+        long before = client.counters().bulkSent();
+        send(AREA);
+        take(AREA);
+        assertEquals(before, client.counters().bulkSent());
+        assertTrue(client.isOpen());
+    }
+
     private enum Source {
         REGISTERED, HEAP, COMPOSITE, FILE
     }

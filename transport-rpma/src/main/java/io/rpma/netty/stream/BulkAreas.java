@@ -221,6 +221,15 @@ public final class BulkAreas {
         discard();
     }
 
+    /**
+     * Called when no more areas can be granted: those that neither the peer nor the application has are freed now, and the others
+     * when they come back.
+     */
+    void grantNoMore() {
+        refused = true;
+        discard();
+    }
+
     /** Reverts the latest grant, which could not be sent. */
     void withdraw() {
         count--;

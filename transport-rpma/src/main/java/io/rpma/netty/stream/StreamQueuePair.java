@@ -381,6 +381,7 @@ public final class StreamQueuePair extends StreamEnd {
     @Override
     public void finish() {
         sender.finish();
+        receiver.grantNoMore();
     }
 
     @Override

@@ -424,7 +424,7 @@ public final class StreamReceiver implements StreamWire.Sink {
 
     /** Called when the peer has announced large data; the size is in units. */
     private void wantAreas(int units) {
-        if (units == 0 || sizes.bulkBytes() == 0) {
+        if (units == 0 || sizes.bulkBytes() == 0 || sender.isFinished()) {
             return;
         }
         if (areas == null) {
@@ -448,6 +448,13 @@ public final class StreamReceiver implements StreamWire.Sink {
                 counters.bulkRefused++;
                 return;
             }
+        }
+    }
+
+    /** Called when this end has ended its stream, so that it can send no more grants. */
+    void grantNoMore() {
+        if (areas != null) {
+            areas.grantNoMore();
         }
     }
 
