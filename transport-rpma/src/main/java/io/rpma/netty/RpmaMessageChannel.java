@@ -369,15 +369,15 @@ public final class RpmaMessageChannel extends AbstractRpmaChannel {
                 return;
             }
             ((IoEventLoop) eventLoop()).register(this).addListener(future -> {
-                if (future.isSuccess()) {
+                if (!future.isSuccess()) {
+                    lingered();
+                } else if (closing == null || registration != null) {
+                    // Netty defers a listener if its stack is deep. The close has ended meanwhile, or the channel had begun to be
+                    // registered before it was closed, and is registered now.
+                    ((IoRegistration) future.getNow()).cancel();
+                } else {
                     registration = (IoRegistration) future.getNow();
                     registration.submit(RpmaIoOps.OPEN);
-                    if (closing == null) {
-                        // Netty defers a listener if its stack is deep. The close has ended meanwhile.
-                        stopWatching();
-                    }
-                } else {
-                    lingered();
                 }
             });
         }

@@ -110,6 +110,11 @@ public final class LingeringClose implements RpmaIoHandle, QueuePairListener {
                 return;
             }
             lingering.registration = (IoRegistration) future.getNow();
+            if (pair.isClosed()) {
+                // Netty defers a listener if its stack is deep. The close has ended meanwhile.
+                lingering.registration.cancel();
+                return;
+            }
             lingering.registration.submit(RpmaIoOps.OPEN);
             if (!loop.isShuttingDown()) {
                 // While the loop shuts down no timer can be scheduled; finish() and destroy() end the wait instead.

@@ -20,6 +20,7 @@ import io.netty.channel.EventLoopGroup;
 import io.netty.channel.IoEventLoop;
 import io.netty.channel.IoRegistration;
 import io.netty.util.internal.StringUtil;
+import java.nio.channels.ClosedChannelException;
 import java.util.function.Consumer;
 
 /**
@@ -38,10 +39,17 @@ public final class EventLoops {
             return;
         }
         io.register(handle).addListener(future -> {
-            if (future.isSuccess()) {
-                receiver.accept((IoRegistration) future.getNow());
-            } else {
+            if (!future.isSuccess()) {
                 promise.setFailure(future.cause());
+                return;
+            }
+            IoRegistration registration = (IoRegistration) future.getNow();
+            if (channel.isOpen()) {
+                receiver.accept(registration);
+            } else {
+                // Netty defers a listener if its stack is deep. The channel has been closed meanwhile.
+                registration.cancel();
+                promise.setFailure(new ClosedChannelException());
             }
         });
     }
