@@ -217,6 +217,15 @@ public final class RpmaMessageChannel extends AbstractRpmaChannel {
         handle().endOfLingering();
     }
 
+    /**
+     * Closes the channel. Netty calls this method after {@link #doWrite} has thrown an exception, and then fails all writes. A
+     * channel of messages has no half-close, and the implementation that is inherited would not notify anybody of the close.
+     */
+    @Override
+    protected void doShutdownOutput() {
+        handle().abort();
+    }
+
     /** The unsafe of the channel, which is also its handle on the event loop. */
     private final class MessageUnsafe extends ConnectionUnsafe implements UncheckedBooleanSupplier {
         private boolean endTold;
@@ -224,6 +233,7 @@ public final class RpmaMessageChannel extends AbstractRpmaChannel {
         private volatile boolean lingers;
         private Runnable closing;
         private Future<?> lingering;
+        private boolean aborted;
 
         // ---- events of the queue pair ----
 
@@ -340,10 +350,16 @@ public final class RpmaMessageChannel extends AbstractRpmaChannel {
         @Override
         protected Executor prepareToClose() {
             MessageQueuePair current = pair;
-            if (entries.count() == 0 || current == null || current.broken() != null || config.soLinger() == 0) {
+            if (aborted || entries.count() == 0 || current == null || current.broken() != null || config.soLinger() == 0) {
                 return null;
             }
             return this::linger;
+        }
+
+        /** Closes without waiting for outstanding messages: the caller releases their memory afterwards. */
+        private void abort() {
+            aborted = true;
+            close(voidPromise());
         }
 
         /** Closes when all outstanding messages have been delivered. */

@@ -21,7 +21,10 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.netty.bootstrap.Bootstrap;
 import io.netty.bootstrap.ServerBootstrap;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
 import io.netty.channel.Channel;
+import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelHandler;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
@@ -35,11 +38,14 @@ import io.netty.channel.local.LocalIoHandler;
 import io.netty.channel.nio.NioIoHandler;
 import io.netty.channel.socket.nio.NioServerSocketChannel;
 import io.netty.channel.socket.nio.NioSocketChannel;
+import io.netty.util.IllegalReferenceCountException;
 import io.netty.util.ReferenceCountUtil;
 import io.netty.util.concurrent.Future;
+import io.rpma.netty.ConnectedChannels.Kind;
 import java.net.InetSocketAddress;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
@@ -181,6 +187,36 @@ class WrongUseTest {
         assertTrue(received.await(30, TimeUnit.SECONDS), "nothing came");
         client.close().sync();
         server.close().sync();
+    }
+
+    /** A channel of messages has no half-close: if a write throws, the channel is closed, and its pipeline is notified. */
+    @Test
+    void aMessageThatIsReleasedTooEarlyClosesItsChannel() throws Exception {
+        ConnectedChannels channels = new ConnectedChannels(ours, Kind.MESSAGES);
+        Channel client = channels.client;
+        CountDownLatch inactive = new CountDownLatch(1);
+        client.pipeline().addLast(new ChannelInboundHandlerAdapter() {
+            @Override
+            public void channelInactive(ChannelHandlerContext ctx) {
+                inactive.countDown();
+            }
+        });
+        ChannelFuture last = client.eventLoop().submit(() -> {
+            ByteBuf message = RpmaByteBufAllocator.DEFAULT.directBuffer(4).writeInt(1);
+            client.write(Unpooled.copyInt(0));
+            ChannelFuture written = client.write(message);
+            message.release();
+            client.flush();
+            return written;
+        }).get();
+        assertTrue(last.await(30, TimeUnit.SECONDS));
+        assertInstanceOf(IllegalReferenceCountException.class, last.cause().getCause());
+        assertTrue(client.closeFuture().await(30, TimeUnit.SECONDS), "nobody is notified of the close");
+        assertTrue(inactive.await(30, TimeUnit.SECONDS));
+        assertTrue(channels.server.closeFuture().await(30, TimeUnit.SECONDS));
+        client.eventLoop().submit(() -> { }).sync();
+        assertFalse(client.isRegistered());
+        channels.close();
     }
 
     @SuppressWarnings("unchecked")
