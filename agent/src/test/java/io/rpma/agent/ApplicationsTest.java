@@ -16,6 +16,7 @@ package io.rpma.agent;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.rpma.agent.programs.ClassicNio;
 import io.rpma.agent.programs.GrpcEcho;
@@ -24,6 +25,7 @@ import io.rpma.agent.programs.NettyEcho;
 import io.rpma.agent.programs.NioHandles;
 import io.rpma.agent.programs.NioManners;
 import io.rpma.agent.programs.PreparedChannels;
+import io.rpma.agent.programs.UringHandles;
 import java.io.File;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -67,20 +69,38 @@ class ApplicationsTest {
         assertEquals(List.of("result: true false true false"), Program.withAgent("").run(NioManners.class, "asks").result());
     }
 
-    /** An application registers channels of the JDK with a loop, and calls methods that only a loop of NIO has. */
+    /**
+     * An application without the io_uring transport registers channels of the JDK with a loop, and calls methods that only a loop
+     * of NIO has.
+     */
     @Test
     void runsHandlesOfNio() throws Exception {
         List<String> expected = List.of("result: provider true", "result: released true", "result: sum 0",
             "result: task read 7, in the loop true", "result: handle read 8, in the loop true",
             "result: cancelled true, valid false", "result: open false true", "result: provider true");
         assertEquals(expected, Program.plain().run(NioHandles.class).result());
-        Program.Output output = Program.withAgent("report").run(NioHandles.class);
+        Program.Output output = Program.withAgent("report").without("io_uring").run(NioHandles.class);
         assertEquals(0, output.exitCode(), output.text());
         assertEquals(expected, output.result(), output.text());
         assertEquals(List.of("channels: RpmaServerChannel, RpmaChannel"), channels(output), output.text());
         assertEquals(ECHO, output.carried(), output.text());
         // Netty logs the exceptions of tasks of other threads.
         assertFalse(output.text().contains("Exception"), output.text());
+    }
+
+    /** An application registers handles of io_uring with a loop. A cancelled registration lasts as long as its operation. */
+    @Test
+    void runsHandlesOfUring() throws Exception {
+        List<String> expected = List.of("result: ready 1, in the loop true", "result: cancelled true, ended true",
+            "result: cancelled true, valid false", "result: ended false", "result: ready 1, in the loop true",
+            "result: ended true");
+        Program.Output plain = Program.plain().run(UringHandles.class);
+        // The kernel, or the rules of a container, may not allow io_uring.
+        assumeTrue(plain.exitCode() == 0, "io_uring is not available");
+        assertEquals(expected, plain.result());
+        Program.Output output = Program.withAgent("").run(UringHandles.class);
+        assertEquals(0, output.exitCode(), output.text());
+        assertEquals(expected, output.result(), output.text());
     }
 
     @Test

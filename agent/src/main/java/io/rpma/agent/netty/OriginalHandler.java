@@ -17,6 +17,7 @@ import io.netty.channel.IoHandle;
 import io.netty.channel.IoHandler;
 import io.netty.channel.IoHandlerContext;
 import io.netty.channel.IoRegistration;
+import io.netty.channel.nio.NioIoHandle;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -33,7 +34,10 @@ final class OriginalHandler {
     private final IoHandler handler;
     private final Limited now = new Limited(0);
     private final Limited brief = new Limited(INTERVAL_NANOS);
+    // The registrations of NIO.
     private final List<IoRegistration> registrations = new ArrayList<>();
+    // The number of the registrations of io_uring that have not ended.
+    private int ofUring;
     private long lastRunNanos = System.nanoTime();
     private boolean isActive;
 
@@ -50,23 +54,36 @@ final class OriginalHandler {
     }
 
     IoRegistration register(IoHandle handle) throws Exception {
+        if (!(handle instanceof NioIoHandle)) {
+            return handler.register(new UringHandle(handle, this));
+        }
         IoRegistration registration = handler.register(handle);
         registrations.add(registration);
         return registration;
     }
 
+    /** Called when a registration of io_uring begins. */
+    void began() {
+        ofUring++;
+    }
+
+    /** Called when a registration of io_uring ends. */
+    void ended() {
+        ofUring--;
+    }
+
     /** Runs the handler of RPMA, and then this one if it is due. Returns the number of handles for which I/O was processed. */
     int run(IoHandlerContext context, IoHandler rpma) {
-        if (registrations.isEmpty()) {
+        if (registrations.isEmpty() && ofUring == 0) {
             return rpma.run(context);
         }
         int handled = rpma.run((isActive ? now : brief).of(context));
         if (!isActive && System.nanoTime() - lastRunNanos < INTERVAL_NANOS) {
             return handled;
         }
-        // A registration also ends without being cancelled, when its channel is closed. It is removed before the handler runs,
-        // so that the handler runs once more after the end of the last one: NIO closes the descriptor of a registered channel
-        // only when its selector selects again.
+        // A registration of NIO also ends without being cancelled, when its channel is closed. It is removed before the handler
+        // runs, so that the handler runs once more after the end of the last one: NIO closes the descriptor of a registered
+        // channel only when its selector selects again.
         registrations.removeIf(registration -> !registration.isValid());
         int own = handler.run(now.of(context));
         isActive = own > 0;
@@ -82,7 +99,10 @@ final class OriginalHandler {
         handler.destroy();
     }
 
-    /** The context of a loop, except that the wait is limited. */
+    /**
+     * The context of a loop, except that the wait is limited. The transport has such a class too, but in a package that its
+     * module does not export. It can be a named module, if the application contains it.
+     */
     private static final class Limited implements IoHandlerContext {
         private final long maxNanos;
         private IoHandlerContext context;
