@@ -51,6 +51,10 @@ final class OriginalHandler {
 
     void initialize() {
         handler.initialize();
+        // Only if it may block does the handler of io_uring submit the read that ends its wait in prepareToDestroy(). Without the
+        // read it waits there until an operation of a handle completes, possibly forever. Later there might be a completion, for
+        // which the handler does not block.
+        handler.run(new Start());
     }
 
     IoRegistration register(IoHandle handle) throws Exception {
@@ -97,6 +101,24 @@ final class OriginalHandler {
 
     void destroy() {
         handler.destroy();
+    }
+
+    /** A context that permits the handler to block, but for no time. */
+    private static final class Start implements IoHandlerContext {
+        @Override
+        public boolean canBlock() {
+            return true;
+        }
+
+        @Override
+        public long delayNanos(long currentTimeNanos) {
+            return 0;
+        }
+
+        @Override
+        public long deadlineNanos() {
+            return System.nanoTime();
+        }
     }
 
     /**

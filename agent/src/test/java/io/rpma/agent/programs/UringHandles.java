@@ -42,7 +42,7 @@ public final class UringHandles {
         IoEventLoopGroup group = new MultiThreadIoEventLoopGroup(1, IoUringIoHandler.newFactory());
         completes(group.next());
         cancels(group.next());
-        group.shutdownGracefully(0, 10, TimeUnit.SECONDS).sync();
+        ends(group);
     }
 
     /** Cancels a registration after its operation has completed. */
@@ -76,6 +76,19 @@ public final class UringHandles {
         System.out.println("result: " + watch.ready.get(30, TimeUnit.SECONDS));
         System.out.println("result: ended " + watch.ended.get(30, TimeUnit.SECONDS));
         close(pipe);
+    }
+
+    /** Shuts the group down during an operation that does not end. */
+    private static void ends(IoEventLoopGroup group) throws Exception {
+        FileDescriptor[] pipe = FileDescriptor.pipe();
+        IoEventLoop loop = group.next();
+        Watch watch = new Watch(loop, pipe[0]);
+        IoRegistration registration = loop.register(watch).get();
+        loop.submit(() -> registration.submit(watch.untilReadable())).sync();
+        System.out.println("result: terminated "
+            + group.shutdownGracefully(0, 10, TimeUnit.SECONDS).await(30, TimeUnit.SECONDS));
+        // The thread of a loop that does not end would keep the JVM running.
+        System.exit(0);
     }
 
     private static void write(FileDescriptor[] pipe) throws IOException {
