@@ -154,9 +154,22 @@ final class CallSites extends AsmVisitorWrapper.AbstractBase {
             visitInsn(Opcodes.SWAP);
         }
 
-        /** Replaces (config, option, value) on the operand stack with whether the option is accepted. */
+        /** Replaces (config, option, value) on the operand stack with whether the option, or one in its place, is accepted. */
         private void setOption(String owner, String descriptor) {
             changed++;
+            // First, (config, option, value) is changed to (value, config, other option).
+            visitInsn(Opcodes.DUP_X2);
+            visitInsn(Opcodes.POP);
+            visitInsn(Opcodes.DUP2);
+            visitLdcInsn(Type.getObjectType(root + "/channel/ChannelFactory"));
+            super.visitMethodInsn(Opcodes.INVOKESTATIC, SITES, "option",
+                "(Ljava/lang/Object;Ljava/lang/Object;Ljava/lang/Class;)Ljava/lang/Object;", false);
+            visitTypeInsn(Opcodes.CHECKCAST, root + "/channel/ChannelOption");
+            visitInsn(Opcodes.SWAP);
+            visitInsn(Opcodes.POP);
+            // Then this is changed to (config, other option, value).
+            visitInsn(Opcodes.DUP2_X1);
+            visitInsn(Opcodes.POP2);
             visitInsn(Opcodes.DUP2_X1);
             super.visitMethodInsn(Opcodes.INVOKEINTERFACE, owner, "setOption", descriptor, true);
             super.visitMethodInsn(Opcodes.INVOKESTATIC, SITES, "accepted", "(Ljava/lang/Object;Ljava/lang/Object;Z)Z", false);

@@ -112,6 +112,16 @@ public final class Sites {
         }
     }
 
+    /** Returns the option that replaces {@code option} in {@code config.setOption(option, value)}. */
+    public static Object option(Object config, Object option, Class<?> netty) {
+        try {
+            return swaps.of(netty).option(config, option);
+        } catch (Throwable e) {
+            Log.failed("the option " + option + " is left as it is", e);
+            return option;
+        }
+    }
+
     /**
      * Returns whether a channel has accepted an option. An option that only another transport supports counts as accepted, so
      * that Netty does not log a warning for each connection.

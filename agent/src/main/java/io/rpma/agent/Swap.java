@@ -44,6 +44,15 @@ public interface Swap {
      */
     Object loop(Object loop, Object promise) throws Throwable;
 
+    /**
+     * Returns the option that is set in place of an option of the application.
+     *
+     * @param config the {@code ChannelConfig} in which it is set
+     * @param option a {@code ChannelOption}
+     * @return a {@code ChannelOption} for the same values, possibly the same object
+     */
+    Object option(Object config, Object option) throws Throwable;
+
     /** Returns how much data the RPMA connections have transferred so far, in one line. */
     String carried();
 

@@ -166,6 +166,11 @@ final class Swaps {
         }
 
         @Override
+        public Object option(Object config, Object option) {
+            return option;
+        }
+
+        @Override
         public String carried() {
             return "nothing went over RPMA";
         }

@@ -19,6 +19,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.rpma.agent.programs.ClassicNio;
+import io.rpma.agent.programs.ForeignOptions;
 import io.rpma.agent.programs.GrpcEcho;
 import io.rpma.agent.programs.Nested;
 import io.rpma.agent.programs.NettyEcho;
@@ -37,6 +38,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * Tests in what applications differ: their addresses, class loaders and copies of Netty, and the channel classes that they
@@ -101,6 +103,28 @@ class ApplicationsTest {
         Program.Output output = Program.withAgent("").run(UringHandles.class);
         assertEquals(0, output.exitCode(), output.text());
         assertEquals(expected, output.result(), output.text());
+    }
+
+    /** Other transports have their own objects for options that epoll has too. */
+    @ParameterizedTest
+    @ValueSource(strings = {"nio", "uring"})
+    void setsOptionsOfOtherTransports(String transport) throws Exception {
+        Program.Output plain = Program.plain().run(ForeignOptions.class, transport);
+        // The kernel, or the rules of a container, may not allow io_uring.
+        assumeTrue(!transport.equals("uring") || plain.exitCode() == 0, "io_uring is not available");
+        Program.Output output = Program.withAgent("ports=1").run(ForeignOptions.class, transport);
+        assertEquals(0, output.exitCode(), output.text());
+        assertEquals(plain.result(), output.result(), output.text());
+        assertEquals(List.of("channels: EpollSocketChannel"), channels(output), output.text());
+    }
+
+    /** A channel of RPMA has some options that it stores, or that have an effect. */
+    @Test
+    void setsOptionsOfNioForRpma() throws Exception {
+        Program.Output output = Program.withAgent("").run(ForeignOptions.class, "nio");
+        assertEquals(0, output.exitCode(), output.text());
+        assertEquals(List.of("result: linger 7, idle null", "result: second bind true"), output.result(), output.text());
+        assertEquals(List.of("channels: RpmaChannel"), channels(output), output.text());
     }
 
     @Test

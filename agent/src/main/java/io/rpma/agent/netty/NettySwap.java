@@ -14,6 +14,8 @@
 package io.rpma.agent.netty;
 
 import io.netty.bootstrap.AbstractBootstrap;
+import io.netty.channel.ChannelConfig;
+import io.netty.channel.ChannelOption;
 import io.netty.channel.ChannelPromise;
 import io.netty.channel.EventLoop;
 import io.netty.channel.IoHandlerFactory;
@@ -59,6 +61,11 @@ public final class NettySwap implements Swap {
     @Override
     public Object loop(Object loop, Object promise) {
         return SwappedHandler.loopFor((EventLoop) loop, ((ChannelPromise) promise).channel());
+    }
+
+    @Override
+    public Object option(Object config, Object option) {
+        return OptionNames.same((ChannelConfig) config, (ChannelOption<?>) option);
     }
 
     @Override
