@@ -16,6 +16,7 @@ import io.netty.channel.Channel;
 import io.netty.channel.ChannelFactory;
 import io.netty.channel.IoHandlerFactory;
 import io.netty.channel.ServerChannel;
+import io.netty.channel.epoll.EpollChannelOption;
 import io.netty.channel.epoll.EpollDatagramChannel;
 import io.netty.channel.epoll.EpollDomainSocketChannel;
 import io.netty.channel.epoll.EpollServerDomainSocketChannel;
@@ -27,6 +28,7 @@ import io.netty.channel.unix.DomainSocketAddress;
 import io.rpma.netty.RpmaChannel;
 import io.rpma.netty.RpmaIoHandler;
 import io.rpma.netty.RpmaServerChannel;
+import io.vertx.core.datagram.DatagramSocketOptions;
 import io.vertx.core.net.SocketAddress;
 import io.vertx.core.spi.transport.Transport;
 
@@ -68,6 +70,13 @@ final class RpmaTransportImplementation implements Transport {
     @Override
     public ChannelFactory<? extends DatagramChannel> datagramChannelFactory() {
         return EpollDatagramChannel::new;
+    }
+
+    @Override
+    public void configure(DatagramChannel channel, DatagramSocketOptions options) {
+        // Vert.x leaves this option to its native transports.
+        channel.config().setOption(EpollChannelOption.SO_REUSEPORT, options.isReusePort());
+        Transport.super.configure(channel, options);
     }
 
     @Override

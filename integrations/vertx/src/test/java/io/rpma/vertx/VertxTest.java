@@ -25,6 +25,7 @@ import io.vertx.core.Vertx;
 import io.vertx.core.VertxOptions;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.datagram.DatagramSocket;
+import io.vertx.core.datagram.DatagramSocketOptions;
 import io.vertx.core.dns.AddressResolverOptions;
 import io.vertx.core.http.HttpClient;
 import io.vertx.core.http.HttpClientOptions;
@@ -192,6 +193,16 @@ class VertxTest {
         receiver.handler(packet -> received.complete(packet.data()));
         await(vertx.createDatagramSocket().send(body(99), receiver.localAddress().port(), HERE));
         assertEquals(body(99), await(received.future()));
+    }
+
+    /** Vert.x's own transport for epoll has this option too. */
+    @Test
+    void datagramSocketsShareAPort() throws Exception {
+        DatagramSocketOptions options = new DatagramSocketOptions().setReusePort(true);
+        DatagramSocket first = await(vertx.createDatagramSocket(options).listen(0, HERE));
+        int port = first.localAddress().port();
+        DatagramSocket second = await(vertx.createDatagramSocket(options).listen(port, HERE));
+        assertEquals(port, second.localAddress().port());
     }
 
     @Test
