@@ -161,7 +161,7 @@ awk -v status="$status" '
         finish()
         state = substr($2, 2, length($2) - 2)
         name = $3
-        sub(/^.*soft\./, "", name)
+        sub(/^.*(soft|tcp)\./, "", name)
         expected = name ~ /Without/
     }
     match($0, / +[0-9,]+ +<?[0-9.]+% +(Acceptable|Forbidden|Interesting) /) {

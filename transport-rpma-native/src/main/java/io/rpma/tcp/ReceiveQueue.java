@@ -58,13 +58,13 @@ final class ReceiveQueue {
         own.post(target, offset, length, context);
     }
 
-    /** Takes the oldest receive; returns whether there was one. */
+    /** Takes a receive, the oldest one if they are the queue pair's own; returns whether there was one. */
     boolean take(Receives.Taken taken) {
-        return (shared != null ? shared.receives() : own).take(taken);
+        return shared != null ? shared.receives().take(taken) : own.take(taken);
     }
 
     boolean isEmpty() {
-        return (shared != null ? shared.receives() : own).isEmpty();
+        return shared != null ? shared.receives().isEmpty() : own.isEmpty();
     }
 
     /** Completes a receive that was taken. */

@@ -19,7 +19,10 @@ import io.rpma.posix.Posix;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 
-/** A queue of posted receives: any thread posts, any connection takes. Bounded; it allocates nothing. */
+/**
+ * The posted receives of a connection that has its own ones. They are taken in the order in which they were posted. Any thread
+ * posts and takes. Bounded; it allocates nothing.
+ */
 final class Receives {
     private static final VarHandle LONGS = MethodHandles.arrayElementVarHandle(long[].class);
     private static final VarHandle TAIL;
@@ -140,11 +143,6 @@ final class Receives {
             }
             Thread.onSpinWait();
         }
-    }
-
-    /** Posts a receive again that was not used. There is no room only if another receive has been posted in its place. */
-    boolean giveBack(Taken taken) {
-        return tryPost(taken.region, taken.offset, taken.length, taken.context);
     }
 
     /** Returns whether a message may be received into the buffer of a receive. */

@@ -49,7 +49,7 @@ final class TcpSharedReceiveQueue implements SharedReceiveQueue, TcpCompletionQu
     static volatile long millisOfNext = MESSAGE_MILLIS;
 
     private final ProtectionDomain domain;
-    private final Receives receives;
+    private final ReceiveStack receives;
     private final TcpCompletionQueue completions;
     private final MemorySegment events = Arena.ofAuto().allocate((long) EVENTS * EpollSet.EVENT_BYTES, 8);
     private final Queue<Member> starving = new ConcurrentLinkedQueue<>();
@@ -108,7 +108,7 @@ final class TcpSharedReceiveQueue implements SharedReceiveQueue, TcpCompletionQu
 
     TcpSharedReceiveQueue(ProtectionDomain domain, int slots, int completionSlots) throws RpmaException {
         this.domain = domain;
-        receives = new Receives(slots);
+        receives = new ReceiveStack(slots);
         completions = completionSlots == 0 ? null
             : new TcpCompletionQueue(completionSlots, new Alarm().made(), false, null, this, null);
     }
@@ -118,7 +118,7 @@ final class TcpSharedReceiveQueue implements SharedReceiveQueue, TcpCompletionQu
         return domain;
     }
 
-    Receives receives() {
+    ReceiveStack receives() {
         return receives;
     }
 
