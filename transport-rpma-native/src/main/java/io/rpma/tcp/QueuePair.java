@@ -350,6 +350,19 @@ final class QueuePair extends Drivable implements TcpCompletionQueue.Driven, Tcp
         kick(RECEIVE | DISCONNECT);
     }
 
+    /**
+     * Does the same as {@link #disconnect}, and waits for a thread that holds the queue pair. No message completes after
+     * this.
+     */
+    void disconnectNow() {
+        kick(RECEIVE | DISCONNECT);
+        // The other thread finishes its current work, which does not block, and then does this.
+        Patience patience = new Patience();
+        while (!error && !stopped) {
+            patience.pause();
+        }
+    }
+
     /** Closes the queue pair and its socket. */
     void close() {
         kick(CLOSE);

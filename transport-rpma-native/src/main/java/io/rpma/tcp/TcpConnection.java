@@ -271,6 +271,18 @@ final class TcpConnection extends SoftwareConnection implements QueuePair.Owner,
         }
     }
 
+    /**
+     * Waits for a thread that is receiving. If it received a message after the caller has polled for the last time, the receive
+     * would be lost for the other connections of its shared receive queue.
+     */
+    @Override
+    public void disconnectBeforeClose() throws RpmaException {
+        checkOpen();
+        if (started) {
+            pair.disconnectNow();
+        }
+    }
+
     @Override
     public void close() {
         if (!markClosed()) {
