@@ -415,6 +415,7 @@ final class Acceptor implements PendingAccept.Owner {
     void leave() {
         backlog.pending().forEach(PendingAccept::unwatch);
         backlog.accepted().forEach(WaitingChild::unwatch);
+        backlog.deadlines().forEach(DecisionDeadline::stop);
         owner.listening().forEach(Listening::cancelPause);
         if (roomTimer != null) {
             roomTimer.cancel(false);
@@ -430,6 +431,9 @@ final class Acceptor implements PendingAccept.Owner {
         }
         for (WaitingChild waiting : backlog.accepted()) {
             waiting.watch(channel.eventLoop());
+        }
+        for (DecisionDeadline deadline : backlog.deadlines()) {
+            deadline.start(channel.eventLoop());
         }
     }
 

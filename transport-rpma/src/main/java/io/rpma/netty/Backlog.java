@@ -14,7 +14,6 @@
 package io.rpma.netty;
 
 import io.netty.channel.Channel;
-import io.netty.util.concurrent.Future;
 import io.rpma.netty.connect.PendingAccept;
 import java.net.InetAddress;
 import java.util.ArrayDeque;
@@ -24,7 +23,6 @@ import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.Set;
 import java.util.function.IntSupplier;
 
@@ -44,8 +42,8 @@ final class Backlog {
     private final IntSupplier size;
     // In the order in which they were accepted.
     private final Set<PendingAccept> pending = new LinkedHashSet<>();
-    // The requests that the application has not decided about, each with its timer; without a timer while the loop shuts down.
-    private final Map<RpmaConnectRequest, Optional<Future<?>>> undecided = new LinkedHashMap<>();
+    // The requests that the application has not decided about.
+    private final Map<RpmaConnectRequest, DecisionDeadline> undecided = new LinkedHashMap<>();
     private final ArrayDeque<WaitingChild> accepted = new ArrayDeque<>();
 
     /**
@@ -135,23 +133,24 @@ final class Backlog {
 
     // ---- clients that the application decides about ----
 
-    /**
-     * Adds a request that the application has not decided about.
-     *
-     * @param timer ends the wait; {@code null} while the loop shuts down
-     */
-    void addUndecided(RpmaConnectRequest request, Future<?> timer) {
-        undecided.put(request, Optional.ofNullable(timer));
+    /** Adds a request that the application has not decided about. */
+    void addUndecided(RpmaConnectRequest request, DecisionDeadline deadline) {
+        undecided.put(request, deadline);
     }
 
-    /** Removes a request and cancels its timer. Returns whether it was there. */
+    /** Removes a request and stops its deadline. Returns whether it was there. */
     boolean removeUndecided(RpmaConnectRequest request) {
-        Optional<Future<?>> timer = undecided.remove(request);
-        if (timer == null) {
+        DecisionDeadline deadline = undecided.remove(request);
+        if (deadline == null) {
             return false;
         }
-        timer.ifPresent(future -> future.cancel(false));
+        deadline.stop();
         return true;
+    }
+
+    /** Returns the deadlines of the requests. */
+    Iterable<DecisionDeadline> deadlines() {
+        return undecided.values();
     }
 
     /** Returns a copy, because each of them is removed when it is answered. */

@@ -14,10 +14,8 @@
 package io.rpma.netty;
 
 import io.netty.channel.Channel;
-import io.netty.channel.EventLoop;
 import io.netty.util.concurrent.DefaultPromise;
 import io.netty.util.concurrent.EventExecutor;
-import io.netty.util.concurrent.Future;
 import io.netty.util.concurrent.Promise;
 import io.netty.util.internal.logging.InternalLogger;
 import io.rpma.RpmaException;
@@ -26,7 +24,6 @@ import io.rpma.netty.pair.TransportLogger;
 import java.nio.ByteBuffer;
 import java.nio.channels.ClosedChannelException;
 import java.nio.charset.StandardCharsets;
-import java.util.concurrent.TimeUnit;
 
 /**
  * The decisions of the application about the clients of a server channel ({@link RpmaRequestHandler}). This class asks for each
@@ -72,14 +69,9 @@ final class RequestDecisions implements RpmaConnectRequest.Owner {
 
     /** Asks the application for a decision, now or later; the request counts against the backlog until then. */
     void ask(RpmaRequestHandler handler, int timeoutMillis, RpmaConnectRequest request) {
-        EventLoop loop = channel.eventLoop();
-        Future<?> timer = null;
-        if (!loop.isShuttingDown()) {
-            // While the loop shuts down no timer can be scheduled; destroy() ends the wait instead.
-            // The channel may be registered with another loop by then.
-            timer = loop.schedule(() -> tasks.run(() -> overdue(request, timeoutMillis)), timeoutMillis, TimeUnit.MILLISECONDS);
-        }
-        backlog.addUndecided(request, timer);
+        DecisionDeadline deadline = new DecisionDeadline(timeoutMillis, () -> overdue(request, timeoutMillis));
+        deadline.start(channel.eventLoop());
+        backlog.addUndecided(request, deadline);
         asking = true;
         try {
             handler.requested(request);

@@ -109,7 +109,11 @@ class MovedServerTest {
     }
 
     private ServerBootstrap bootstrap(Kind kind) {
-        return new ServerBootstrap().group(first, group).channel(kind.server).childHandler(new Echo())
+        return bootstrap(kind, first);
+    }
+
+    private ServerBootstrap bootstrap(Kind kind, EventLoop loop) {
+        return new ServerBootstrap().group(loop, group).channel(kind.server).childHandler(new Echo())
             .handler(new ChannelInboundHandlerAdapter() {
                 @Override
                 public void channelRead(ChannelHandlerContext ctx, Object msg) {
@@ -317,6 +321,24 @@ class MovedServerTest {
         RpmaConnectRequest request = asked.poll(20, TimeUnit.SECONDS);
         assertNotNull(request, "nobody asked");
         return request;
+    }
+
+    /** The application does not decide about a client. Its deadline moves with the server, whose first loop ends. */
+    @ParameterizedTest
+    @EnumSource
+    void theDeadlineOfADecisionMovesWithTheServer(Kind kind) throws Exception {
+        RpmaEventLoopGroup ends = new RpmaEventLoopGroup(1);
+        listen(bootstrap(kind, ends.next()).option(RpmaChannelOption.RPMA_REQUEST_HANDLER, asked::add)
+            .option(RpmaChannelOption.RPMA_REQUEST_TIMEOUT_MILLIS, 2_000));
+        RawPeer peer = request(kind);
+        RpmaConnectRequest request = asked.poll(20, TimeUnit.SECONDS);
+        assertNotNull(request, "the application was not asked");
+        server.deregister().sync();
+        second.register(server).sync();
+        ends.shutdownGracefully(0, 5, TimeUnit.SECONDS).sync();
+        // The connection is established to transfer the reason why the client is refused.
+        assertEquals(ConnectionEvent.ESTABLISHED, peer.nextEvent());
+        assertTrue(request.isDecided());
     }
 
     /** A decision about a client is carried out by the next loop, and not by one that has no channel any more. */
