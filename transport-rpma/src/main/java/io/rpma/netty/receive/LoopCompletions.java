@@ -229,7 +229,7 @@ public final class LoopCompletions implements RpmaIoHandle {
     /** Returns why this queue can receive nothing any more, or {@code null}. Any thread. */
     IOException failure() {
         return failure != null || !loop.isShutdown() ? failure
-            : new IOException("the event loop that receives its messages has ended: it was moved from there to another loop");
+            : new IOException("the loop that receives this channel's messages has ended: the channel was moved to another loop");
     }
 
     private void expectationEnded() {
