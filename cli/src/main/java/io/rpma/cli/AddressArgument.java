@@ -26,7 +26,7 @@ final class AddressArgument {
     /** Returns the resolved address. */
     static InetSocketAddress parse(String text) {
         int colon = text.lastIndexOf(':');
-        if (colon <= 0) {
+        if (colon < 0) {
             throw new TypeConversionException("'" + text + "' has no port; write HOST:PORT, as 10.0.0.1:7471 or [fd77::1]:7471");
         }
         String host = text.substring(0, colon);
@@ -35,12 +35,11 @@ final class AddressArgument {
         } else if (host.indexOf(':') >= 0) {
             throw new TypeConversionException("'" + text + "': an IPv6 address must be in brackets, as [fd77::1]:7471");
         }
-        int port;
-        try {
-            port = Integer.parseInt(text.substring(colon + 1));
-        } catch (NumberFormatException e) {
-            port = -1;
+        // Java takes an empty name for this host.
+        if (host.isEmpty()) {
+            throw new TypeConversionException("'" + text + "' has no host; write HOST:PORT, as 10.0.0.1:7471 or [fd77::1]:7471");
         }
+        int port = text.substring(colon + 1).matches("\\d{1,5}") ? Integer.parseInt(text.substring(colon + 1)) : -1;
         if (port < 1 || port > 65535) {
             throw new TypeConversionException("'" + text.substring(colon + 1) + "' is not a port; it must be from 1 to 65535");
         }

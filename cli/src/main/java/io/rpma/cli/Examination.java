@@ -106,10 +106,13 @@ final class Examination {
         }
     }
 
+    /** Returns the paths that the channels of this process would try, which are those of the options that the process has. */
     private static List<String> paths() {
+        List<RpmaPath> existing = Rpma.providers().stream().map(RpmaPath::of).toList();
         RpmaChannel channel = new RpmaChannel();
         try {
-            return channel.config().getOption(RpmaChannelOption.RPMA_PATHS).stream().map(RpmaPath::toString).toList();
+            return channel.config().getOption(RpmaChannelOption.RPMA_PATHS).stream().filter(existing::contains)
+                .map(RpmaPath::toString).toList();
         } finally {
             channel.unsafe().closeForcibly();
         }

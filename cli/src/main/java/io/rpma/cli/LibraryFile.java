@@ -40,7 +40,11 @@ final class LibraryFile {
      * @param name the name that was used to load the library: a path, or the name of a file
      */
     static Optional<String> mapped(String name) {
-        String file = Path.of(name).getFileName().toString();
+        Path last = Path.of(name).getFileName();
+        String file = last == null ? "" : last.toString();
+        if (file.isEmpty()) {
+            return Optional.empty();
+        }
         String resolved = resolved(Path.of(name));
         try (Stream<String> maps = Files.lines(Path.of("/proc/self/maps"))) {
             return maps.filter(line -> line.indexOf('/') >= 0).map(line -> line.substring(line.indexOf('/')))

@@ -152,7 +152,13 @@ final class PingCommand implements Callable<Integer> {
             }
             printDevice(connected.channel(), out);
             LiveHistogram live = LiveHistogram.on(out);
-            Histogram times = connected.run(TimeUnit.SECONDS.toNanos(seconds), live::show);
+            Histogram times = connected.run(TimeUnit.SECONDS.toNanos(seconds), (soFar, nanos) -> {
+                live.show(soFar, nanos);
+                // Nobody would see the result, for instance if the command runs in a pipe to a program that has ended.
+                if (System.out.checkError()) {
+                    stop();
+                }
+            });
             live.wipe();
             Summary.print(times, out);
             table.measured(path, times);

@@ -42,7 +42,24 @@ public final class RpmaCommand implements Callable<Integer> {
      * @param arguments the name of the command and its options
      */
     public static void main(String... arguments) {
-        System.exit(commandLine().execute(arguments));
+        System.exit(run(commandLine(), arguments));
+    }
+
+    /** Runs a command and returns its exit code. A command has failed if its output was lost, of which no exception tells. */
+    private static int run(CommandLine commandLine, String... arguments) {
+        int code;
+        try {
+            code = commandLine.execute(arguments);
+        } catch (LinkageError e) {
+            // A system property of the transport has a wrong value, or a library could not be loaded.
+            return explain(e, commandLine);
+        }
+        if (code == CommandLine.ExitCode.OK && System.out.checkError()) {
+            commandLine.getErr().println("the output could not be written completely");
+            commandLine.getErr().flush();
+            return CommandLine.ExitCode.SOFTWARE;
+        }
+        return code;
     }
 
     static CommandLine commandLine() {
@@ -61,6 +78,10 @@ public final class RpmaCommand implements Callable<Integer> {
 
     /** Prints the messages of a failure and its causes, without a stack trace. */
     private static int explain(Exception failure, CommandLine command, CommandLine.ParseResult ignored) {
+        return explain(failure, command);
+    }
+
+    private static int explain(Throwable failure, CommandLine command) {
         StringBuilder words = new StringBuilder(command.getCommandName()).append(" failed: ").append(FailureText.of(failure));
         for (Throwable cause = failure.getCause(); cause != null; cause = cause.getCause()) {
             if (words.indexOf(FailureText.of(cause)) < 0) {

@@ -32,13 +32,19 @@ record CliRun(int code, String out, String error) {
      * @param arguments the command and its options
      */
     static CliRun of(List<String> jvmOptions, Map<String, String> variables, String... arguments) throws Exception {
+        return of(ProcessBuilder.Redirect.PIPE, jvmOptions, variables, arguments);
+    }
+
+    /** Runs a command to its end. {@code out} is empty if the output goes elsewhere. */
+    static CliRun of(ProcessBuilder.Redirect output, List<String> jvmOptions, Map<String, String> variables, String... arguments)
+            throws Exception {
         List<String> command = new ArrayList<>();
         command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
         command.addAll(jvmOptions);
         command.addAll(List.of("-XX:+UseSerialGC", "-Xmx256m", "-cp", System.getProperty("java.class.path"),
             RpmaCommand.class.getName()));
         command.addAll(List.of(arguments));
-        ProcessBuilder builder = new ProcessBuilder(command);
+        ProcessBuilder builder = new ProcessBuilder(command).redirectOutput(output);
         builder.environment().remove("RPMA_PROVIDER");
         builder.environment().putAll(variables);
         Process process = builder.start();

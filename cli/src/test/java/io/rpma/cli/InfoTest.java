@@ -20,6 +20,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import com.google.gson.Gson;
 import io.rpma.Rpma;
 import io.rpma.cli.Report.Remedy;
+import java.io.File;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
@@ -28,6 +29,7 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(120)
 class InfoTest {
     private static final String NATIVE = "--enable-native-access=ALL-UNNAMED";
+    private static final ProcessBuilder.Redirect FULL_DISK = ProcessBuilder.Redirect.to(new File("/dev/full"));
 
     private static Report report(CliRun run) {
         assertEquals("", run.error());
@@ -112,6 +114,31 @@ class InfoTest {
     void aProviderThatIsNoneIsAnError() throws Exception {
         Report report = report(CliRun.of(List.of(NATIVE), Map.of(), "info", "--json", "--provider", "hard").ended(1));
         assertTrue(report.provider().reason().contains("'hard'"), report.provider()::reason);
+    }
+
+    @Test
+    void pathsThatTheProcessDoesNotHaveAreLeftOut() throws Exception {
+        Report report = report(CliRun.of(List.of(NATIVE, "-Dio.rpma.netty.paths=rdma,tcp"), Map.of(), "info", "--json",
+            "--provider", "tcp").ended(0));
+        assertEquals(List.of("tcp"), report.paths());
+        assertEquals(List.of(), report(CliRun.of(List.of(NATIVE, "-Dio.rpma.netty.paths=rdma"), Map.of(), "info", "--json",
+            "--provider", "soft").ended(0)).paths());
+    }
+
+    @Test
+    void aLibraryWithoutAFileNameIsNotFound() throws Exception {
+        for (String name : new String[] {"/", ""}) {
+            CliRun run = CliRun.of(List.of(NATIVE, "-Dio.rpma.library=" + name), Map.of(), "info").ended(0);
+            assertTrue(run.out().contains(name + ": not loaded"), run::toString);
+        }
+    }
+
+    @Test
+    void outputThatIsLostIsAnError() throws Exception {
+        for (String[] arguments : new String[][] {{"info", "--json"}, {"info"}, {"--help"}}) {
+            CliRun run = CliRun.of(FULL_DISK, List.of(NATIVE), Map.of(), arguments).ended(1);
+            assertTrue(run.error().endsWith("the output could not be written completely\n"), run::error);
+        }
     }
 
     @Test

@@ -27,11 +27,13 @@ import io.rpma.Rpma;
 import io.rpma.netty.RpmaEventLoopGroup;
 import io.rpma.netty.RpmaPath;
 import io.rpma.netty.RpmaServerChannel;
+import java.io.File;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.net.InetSocketAddress;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.AfterEach;
@@ -99,6 +101,23 @@ class PingTest {
         // On a busy machine a second may pass without a line, so any number of seconds is accepted.
         assertTrue(EACH_SECOND.matcher(out.toString()).find(), out::toString);
         assertTrue(out.toString().lines().toList().getLast().startsWith("roundtrips="), out::toString);
+    }
+
+    @Test
+    void aWrongPropertyIsExplainedWithoutAStackTrace() throws Exception {
+        CliRun run = CliRun.of(List.of("--enable-native-access=ALL-UNNAMED", "-Dio.rpma.netty.polling=never",
+            "-Dio.rpma.provider=" + Rpma.provider().name()), Map.of(), "ping", "127.0.0.1:1").ended(1);
+        assertTrue(run.error().contains("-Dio.rpma.netty.polling is never"), run::error);
+        assertTrue(run.error().lines().noneMatch(line -> line.startsWith("\tat ")), run::error);
+    }
+
+    /** A reader of the output that has enough, such as head, ends the measurement. */
+    @Test
+    void endsWhenNobodyReadsTheOutput() throws Exception {
+        CliRun run = CliRun.of(ProcessBuilder.Redirect.to(new File("/dev/full")),
+            List.of("--enable-native-access=ALL-UNNAMED", "-Dio.rpma.provider=" + Rpma.provider().name()), Map.of(), "ping",
+            serve(new Echo()), "--seconds", "100000", "--timeout", "60").ended(1);
+        assertTrue(run.error().contains("the output could not be written completely"), run::error);
     }
 
     @Test
@@ -174,6 +193,9 @@ class PingTest {
     void wrongArgumentsAreNamedWithTheirLimits() {
         for (String[] wrong : new String[][] {
             {"10.0.0.1", "has no port"},
+            {":7471", "':7471' has no host"},
+            {"[]:7471", "'[]:7471' has no host"},
+            {"127.0.0.1:+7471", "'+7471' is not a port"},
             {"10.0.0.1:70000", "'70000' is not a port; it must be from 1 to 65535"},
             {"fd77::1:7471", "must be in brackets"},
             {"no-such-host.invalid:7471", "the name 'no-such-host.invalid' is unknown"},
