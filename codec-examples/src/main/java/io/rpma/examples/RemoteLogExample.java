@@ -201,7 +201,7 @@ final class RemoteLogExample implements Callable<Integer> {
                 }
             }
             System.out.println(String.format(Locale.ROOT, "appended=%d records of %s, %.0f per second, and read back",
-                (long) records * clients, recordBytes, records * clients / Math.max(1e-9, nanos / 1e9)));
+                (long) records * clients, recordBytes, (double) records * clients / Math.max(1e-9, nanos / 1e9)));
         } finally {
             group.shutdownGracefully(0, 2, TimeUnit.SECONDS).syncUninterruptibly();
         }

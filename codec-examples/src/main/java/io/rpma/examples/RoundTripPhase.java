@@ -26,7 +26,8 @@ final class RoundTripPhase extends EchoPhase<Histogram> {
     private final RandomBytes random;
     private final int warmUp;
     private final int roundTrips;
-    private int done;
+    // There may be more round trips than an int can count, because those for warming up are added to the measured ones.
+    private long done;
     private int outstanding;
     private long started;
 
@@ -61,7 +62,7 @@ final class RoundTripPhase extends EchoPhase<Histogram> {
         }
         done++;
         progress = done;
-        if (done < warmUp + roundTrips) {
+        if (done < (long) warmUp + roundTrips) {
             next(ctx);
         } else {
             finish(ctx, times);

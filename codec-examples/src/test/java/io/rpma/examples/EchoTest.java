@@ -21,6 +21,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.channel.embedded.EmbeddedChannel;
+import io.netty.util.concurrent.Future;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.PrintStream;
@@ -29,6 +31,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.TimeUnit;
+import org.HdrHistogram.Histogram;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -82,6 +85,21 @@ class EchoTest {
             assertTrue(result.matches(), result::toString);
             assertEquals(1, result.client().received());
         }
+    }
+
+    /** The sum of the round trips for warming up and of the measured ones may exceed an int. */
+    @Test
+    void moreRoundTripsThanAnIntCanCount() {
+        EchoPlan plan = new EchoPlan(1, 2_000_000_000, 5);
+        RoundTripPhase phase = new RoundTripPhase(plan.warmUp(), plan.roundTrips(), new RandomBytes(plan.seed()));
+        EmbeddedChannel channel = new EmbeddedChannel();
+        Future<Histogram> result = phase.start(channel);
+        for (int i = 0; i < 10; i++) {
+            assertFalse(result.isDone(), "done after " + i + " of " + plan.messages() + " round trips");
+            channel.writeInbound((ByteBuf) channel.readOutbound());
+        }
+        assertEquals(10, phase.progress);
+        channel.finishAndReleaseAll();
     }
 
     @Test
