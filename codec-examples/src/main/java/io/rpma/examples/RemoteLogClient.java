@@ -58,7 +58,7 @@ final class RemoteLogClient implements AutoCloseable {
 
     /** Connects, waits until the server grants the lane, and reads the records of the lane. */
     RemoteLogClient(EventLoopGroup group, InetSocketAddress server, int lane) throws IOException {
-        Grant grant = new Grant();
+        Grant grant = new Grant(lane);
         ChannelFuture connect = new Bootstrap().group(group).channel(RpmaMessageChannel.class)
             .handler(new ChannelInitializer<RpmaMessageChannel>() {
                 @Override
@@ -192,6 +192,11 @@ final class RemoteLogClient implements AutoCloseable {
     /** Waits for the first message of the server, which grants the lane to this client. */
     private static final class Grant extends ChannelInboundHandlerAdapter {
         private final CompletableFuture<Void> granted = new CompletableFuture<>();
+        private final int lane;
+
+        Grant(int lane) {
+            this.lane = lane;
+        }
 
         @Override
         public void channelRead(ChannelHandlerContext ctx, Object message) {
@@ -204,7 +209,9 @@ final class RemoteLogClient implements AutoCloseable {
 
         @Override
         public void channelInactive(ChannelHandlerContext ctx) {
-            granted.completeExceptionally(new IOException("the server did not grant the lane: another client has it"));
+            granted.completeExceptionally(new IOException("the server closed the connection instead of granting lane "
+                + lane + ": another client has the lane, the log has no such lane (--clients of the server is how many it has),"
+                + " or the server is not a remote-log"));
             ctx.fireChannelInactive();
         }
 

@@ -133,7 +133,9 @@ class RemoteLogTest {
             client.append(new byte[100]).sync();
             IOException taken = assertThrows(IOException.class, () -> new RemoteLogClient(group, server.address(), 1));
             assertTrue(taken.getMessage().contains("another client"), taken.getMessage());
-            assertThrows(IOException.class, () -> new RemoteLogClient(group, server.address(), 2));
+            IOException outside = assertThrows(IOException.class, () -> new RemoteLogClient(group, server.address(), 2));
+            assertTrue(outside.getMessage().contains("lane 2") && outside.getMessage().contains("no such lane"),
+                outside.getMessage());
             assertThrows(IOException.class, () -> new RemoteLogClient(group, server.address(), -1));
             client.append(new byte[30]).sync();
             Throwable full = client.append(new byte[30]).await().cause();
