@@ -55,7 +55,15 @@ public final class Examples implements Callable<Integer> {
      * @param arguments the name of the example and its options
      */
     public static void main(String... arguments) {
-        System.exit(commandLine(arguments).execute(arguments));
+        CommandLine commandLine = commandLine(arguments);
+        int code;
+        try {
+            code = commandLine.execute(arguments);
+        } catch (LinkageError e) {
+            // A system property of the transport has a wrong value, or a library could not be loaded.
+            code = explain(e, commandLine);
+        }
+        System.exit(code);
     }
 
     /**
@@ -83,6 +91,10 @@ public final class Examples implements Callable<Integer> {
 
     /** Prints the messages of a failure and its causes, without a stack trace unless a property requests it. */
     private static int explain(Exception failure, CommandLine command, CommandLine.ParseResult ignored) {
+        return explain(failure, command);
+    }
+
+    private static int explain(Throwable failure, CommandLine command) {
         StringBuilder words = new StringBuilder(command.getCommandName()).append(" failed: ").append(sentence(failure));
         for (Throwable cause = failure.getCause(); cause != null; cause = cause.getCause()) {
             if (words.indexOf(sentence(cause)) < 0) {

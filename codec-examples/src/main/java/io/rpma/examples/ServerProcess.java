@@ -50,9 +50,10 @@ final class ServerProcess implements AutoCloseable {
         System.out.println(LISTENING + format(listening));
     }
 
-    /** Formats an address as host and port. */
+    /** Formats an address as the commands accept it: an IPv6 address is in brackets. */
     static String format(InetSocketAddress address) {
-        return address.getAddress().getHostAddress() + ":" + address.getPort();
+        String host = address.getAddress().getHostAddress();
+        return (host.indexOf(':') < 0 ? host : '[' + host + ']') + ':' + address.getPort();
     }
 
     private InetSocketAddress readAddress() throws IOException {

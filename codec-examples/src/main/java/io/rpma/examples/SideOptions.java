@@ -65,7 +65,8 @@ final class SideOptions {
             throw wrong("--port " + port + ": the server's port is needed, 1 to 65535");
         }
         InetSocketAddress address = new InetSocketAddress(host, port);
-        if (address.isUnresolved()) {
+        // Java takes an empty name for this host.
+        if (host.isEmpty() || address.isUnresolved()) {
             throw wrong("--host " + host + ": the name is unknown");
         }
         return address;

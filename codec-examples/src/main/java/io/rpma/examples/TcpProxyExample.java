@@ -48,7 +48,10 @@ import java.util.zip.CRC32C;
 import picocli.CommandLine.ArgGroup;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
 import picocli.CommandLine.TypeConversionException;
 
 /**
@@ -59,6 +62,9 @@ import picocli.CommandLine.TypeConversionException;
  */
 @Command(name = "tcp-proxy", description = "Lets programs that know only TCP use RPMA")
 final class TcpProxyExample implements Callable<Integer> {
+    @Spec
+    private CommandSpec spec;
+
     @Mixin
     private CommonOptions common;
 
@@ -76,7 +82,8 @@ final class TcpProxyExample implements Callable<Integer> {
             description = "where to listen: tcp:HOST:PORT or rpma:HOST:PORT, with port 0 at any free one")
         private End from;
 
-        @Option(names = "--to", paramLabel = "END", required = true, description = "where to connect to, written likewise")
+        @Option(names = "--to", paramLabel = "END", required = true,
+            description = "where to connect to, written likewise, with its port")
         private End to;
     }
 
@@ -91,7 +98,8 @@ final class TcpProxyExample implements Callable<Integer> {
             int host = text.indexOf(':') + 1;
             int port = text.lastIndexOf(':') + 1;
             String transport = text.substring(0, Math.max(0, host - 1));
-            if (!transport.equals("tcp") && !transport.equals("rpma") || port <= host
+            // Java takes an empty name for this host, on which a proxy would then be reachable only from this host.
+            if (!transport.equals("tcp") && !transport.equals("rpma") || port <= host + 1
                     || !text.substring(port).matches("\\d{1,5}") || Integer.parseInt(text.substring(port)) > 65535) {
                 throw new TypeConversionException("'" + text + "' is not tcp:HOST:PORT or rpma:HOST:PORT");
             }
@@ -133,6 +141,9 @@ final class TcpProxyExample implements Callable<Integer> {
 
     @Override
     public Integer call() throws Exception {
+        if (route != null && route.to.address.getPort() == 0) {
+            throw new ParameterException(spec.commandLine(), "--to " + route.to + ": the target's port is needed, 1 to 65535");
+        }
         // Event loops that poll while they are idle would take processor time from the programs on the same machine.
         EventLoopGroup group = new RpmaEventLoopGroup(2, RpmaPolling.BLOCK);
         try {

@@ -21,6 +21,7 @@ import io.rpma.Rpma;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.net.InetSocketAddress;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
@@ -67,6 +68,28 @@ class EchoExampleTest {
         String devices = Rpma.provider().devices().stream().map(Device::name).collect(Collectors.joining(", "));
         try (ExampleRun server = new ExampleRun("echo", "--server", "--host", "0.0.0.0")) {
             assertEquals("device=" + devices, server.lineWith("device="));
+        }
+    }
+
+    /** The printed address can be given to other commands. */
+    @Test
+    void anAddressOfIpv6IsPrintedInBrackets() throws Exception {
+        InetSocketAddress printed = new InetSocketAddress("::1", 7471);
+        assertEquals("[0:0:0:0:0:0:0:1]:7471", ServerProcess.format(printed));
+        String to = TcpProxyExample.End.parse("rpma:" + ServerProcess.format(printed)).toString();
+        assertEquals("rpma:[::1]:7471", to);
+        assertEquals("127.0.0.1:7471", ServerProcess.format(new InetSocketAddress("127.0.0.1", 7471)));
+        ExampleRun.toEnd("echo", "--host", "::1", "--bytes", "1MiB", "--round-trips", "10").ended(0)
+            .has("checksum=[0-9a-f]{8} match");
+    }
+
+    @Test
+    void aWrongPropertyIsExplainedWithoutAStackTrace() throws Exception {
+        List<String> command = new ArrayList<>(ExampleJvm.command(List.of("websocket")));
+        command.add(1, "-Dio.rpma.netty.polling=never");
+        try (ExampleRun run = new ExampleRun(command, 60)) {
+            run.ended(1).errorHas("-Dio.rpma.netty.polling is never");
+            assertTrue(run.error().lines().noneMatch(line -> line.startsWith("\tat ")), run::error);
         }
     }
 

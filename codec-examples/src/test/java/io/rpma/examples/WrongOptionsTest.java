@@ -17,10 +17,12 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.PrintWriter;
 import java.io.StringWriter;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** Tests that options with which an example cannot run are refused before it starts. */
+@Timeout(60)
 class WrongOptionsTest {
     @ParameterizedTest
     @CsvSource(quoteCharacter = '"', value = {
@@ -41,6 +43,10 @@ class WrongOptionsTest {
         "tcp-proxy --from=127.0.0.1:80 --to=tcp:127.0.0.1:80,--from,'127.0.0.1:80' is not tcp:HOST:PORT or rpma:HOST:PORT",
         "tcp-proxy --from=tcp:127.0.0.1:0 --to=udp:127.0.0.1:80,--to,'udp:127.0.0.1:80' is not",
         "tcp-proxy --from=tcp:127.0.0.1:65536 --to=tcp:127.0.0.1:80,--from,'tcp:127.0.0.1:65536' is not",
+        "tcp-proxy --from=tcp::0 --to=tcp:127.0.0.1:80,--from,'tcp::0' is not tcp:HOST:PORT or rpma:HOST:PORT",
+        "tcp-proxy --from=tcp:127.0.0.1:0 --to=rpma::80,--to,'rpma::80' is not",
+        "tcp-proxy --from=tcp:127.0.0.1:0 --to=rpma:127.0.0.1:0,--to rpma:127.0.0.1:0,the target's port is needed",
+        "echo --server --host=,--host,the name is unknown",
         "tcp-proxy --from=tcp:127.0.0.1 --to=tcp:127.0.0.1:80,--from,'tcp:127.0.0.1' is not"})
     void aWrongOptionIsNamed(String words, String option, String why) {
         StringWriter error = new StringWriter();
