@@ -44,6 +44,8 @@ abstract class Drivable {
     static final int CHECK = 512;
     /** A reason to drive: the peer has ended the connection, or it has failed, and data may still be unread. */
     static final int HUNG_UP = 1024;
+    /** A reason to drive: the queue pair has a connected socket, and has not begun to use it. */
+    static final int START = 2048;
     /** Not a reason: the driving thread does not poll the receives, so it has had no chance to reply to a message. */
     static final int PATIENT = 256;
 

@@ -139,16 +139,20 @@ final class QueuePair extends Drivable implements TcpCompletionQueue.Driven, Tcp
         socket = connected;
         owner = connection;
         awaitsReady = isServer;
+        kick(START | SEND);
+    }
+
+    /** Does so as the holder: others drive this queue pair as soon as the shared receive queue knows it. */
+    private void begin() {
         transmitter = new Transmitter(this, sends, socket, memory.address() + Wire.HEADER);
         completer.start(transmitter);
         flushes = new PersistentFlushes(this, transmitter);
         receiver = new Receiver(this, sends, receives, completer, transmitter, domain, socket, memory.address());
-        if (!isServer) {
+        if (!awaitsReady) {
             transmitter.oweReady();
         }
         watch = new SocketWatch(this, socket, completions, receiveCompletions, shared);
         Adapter.instance().add(place);
-        kick(SEND);
     }
 
     /** Returns whether this queue pair closes the socket that it was started on. */
@@ -220,6 +224,9 @@ final class QueuePair extends Drivable implements TcpCompletionQueue.Driven, Tcp
         }
         boolean done = false;
         try {
+            if ((todo & START) != 0) {
+                begin();
+            }
             if (transmitter != null) {
                 carry(todo);
             } else if ((todo & DISCONNECT) != 0) {
