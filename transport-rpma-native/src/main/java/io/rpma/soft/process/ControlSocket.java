@@ -13,7 +13,6 @@
 package io.rpma.soft.process;
 
 import io.rpma.RpmaException;
-import io.rpma.RpmaUnavailableException;
 import io.rpma.posix.Posix;
 import io.rpma.posix.Sockets;
 import io.rpma.soft.control.ControlMessage;
@@ -30,8 +29,9 @@ import io.rpma.soft.shared.Range;
  */
 public final class ControlSocket {
     // Replaces the socket of a connection that has ended, whose descriptor would otherwise stay readable, when the application
-    // asks for further events. Most applications close the connection instead.
-    private static final EventPipe QUIET = quiet();
+    // asks for further events. Most applications close the connection instead. Null until it is needed first, and as long as
+    // there are no descriptors for it; guarded by the lock of the class.
+    private static EventPipe quiet;
 
     /** The number of messages about the link, without any other message between them, after which the connection is broken. */
     private static final int MOST_LOOKS = 1 << 14;
@@ -61,12 +61,17 @@ public final class ControlSocket {
         this.peerPid = peerPid;
     }
 
-    private static EventPipe quiet() {
-        try {
-            return EventPipe.create();
-        } catch (RpmaException e) {
-            throw new RpmaUnavailableException(e.getMessage(), e);
+    /** Returns what replaces the socket, {@code null} if it cannot be created now; a later call tries again. */
+    private static synchronized EventPipe quiet() {
+        if (quiet == null) {
+            try {
+                quiet = EventPipe.create();
+            } catch (RpmaException e) {
+                // The failure has been logged.
+                return null;
+            }
         }
+        return quiet;
     }
 
     public int fd() {
@@ -190,9 +195,10 @@ public final class ControlSocket {
     }
 
     private void quieten() {
-        if (!quieted && !closed) {
+        EventPipe pipe = quieted || closed ? null : quiet();
+        if (pipe != null) {
             quieted = true;
-            Libc.replace(QUIET.fd(), fd);
+            Libc.replace(pipe.fd(), fd);
         }
     }
 
