@@ -90,8 +90,9 @@ final class LocalClients {
         Sockets.Credentials credentials = Sockets.peerCredentials(fd);
         String whyNot = names.whyNot(credentials);
         if (whyNot != null) {
-            SoftLog.log(RpmaLog.Level.WARNING, "a client of " + address + " was rejected: it " + whyNot);
+            // First, because a log of the application may throw an exception.
             RequestFactory.reject(fd, "the listener at " + address + " shares memory with processes of its own user only");
+            SoftLog.log(RpmaLog.Level.WARNING, "a client of " + address + " was rejected: it " + whyNot);
             return null;
         }
         return read(fd, credentials == null ? 0 : credentials.process(), null, config);
@@ -141,12 +142,14 @@ final class LocalClients {
             putOff(fd, pid);
             throw shortage(Sockets.EMFILE);
         }
-        if (result == -Posix.EINVAL) {
+        if (result != -Posix.EINVAL) {
+            Posix.close(fd);
+        } else {
             Sockets.takeMessage(fd);
+            Posix.close(fd);
             SoftLog.violation(User.process(pid) + ", a client of " + address + ", sent something that is not a message of this"
                 + " protocol");
         }
-        Posix.close(fd);
     }
 
     private ConnectionRequest newRequest(int fd, int pid, ControlMessage message, ConnectionConfig config)
@@ -175,11 +178,11 @@ final class LocalClients {
     /** Waits for a client's request. */
     private void awaitRequest(int fd, int pid) throws RpmaException {
         HalfOpenClients.Client surplus = silent.surplus(pid);
+        watch(fd);
+        timer.set(silent.add(fd, pid, System.nanoTime()).deadline());
         if (surplus != null) {
             dropSilent(surplus, "too many clients connect without sending a request");
         }
-        watch(fd);
-        timer.set(silent.add(fd, pid, System.nanoTime()).deadline());
     }
 
     private void watch(int fd) throws RpmaException {
@@ -234,17 +237,20 @@ final class LocalClients {
 
     /** Drops the clients that have sent no request in time, and sets the timer for the others. */
     void expire(long now) {
-        HalfOpenClients.Client client = silent.expired(now);
-        while (client != null) {
-            dropSilent(client, "no request arrived within " + clientMillis + " ms");
-            client = silent.expired(now);
-        }
-        client = silent.first();
-        if (client != null) {
-            timer.set(client.deadline());
-        }
-        if (!waiting.isEmpty()) {
-            timer.setForShortage(now);
+        try {
+            HalfOpenClients.Client client = silent.expired(now);
+            while (client != null) {
+                dropSilent(client, "no request arrived within " + clientMillis + " ms");
+                client = silent.expired(now);
+            }
+        } finally {
+            HalfOpenClients.Client next = silent.first();
+            if (next != null) {
+                timer.set(next.deadline());
+            }
+            if (!waiting.isEmpty()) {
+                timer.setForShortage(now);
+            }
         }
     }
 
@@ -255,9 +261,9 @@ final class LocalClients {
             waiting.put(client.fd(), client.origin());
             return;
         }
+        RequestFactory.reject(client.fd(), reason);
         SoftLog.log(RpmaLog.Level.NOTICE, "a client of " + address + " (" + User.process(client.origin()) + ") was dropped: "
             + reason);
-        RequestFactory.reject(client.fd(), reason);
     }
 
     void close() {

@@ -216,16 +216,16 @@ final class Acceptor {
         }
         int origin = Arrays.hashCode(remote.getAddress().getAddress());
         HalfOpenClients.Client surplus = clients.surplus(origin);
-        if (surplus != null) {
-            // The oldest client has had the most time.
-            dropSilent(surplus, "too many clients have connected without sending a request");
-        }
         if (EpollSet.add(set, fd, EpollSet.IN, fd) < 0) {
             Posix.close(fd);
             return;
         }
         clients.add(fd, origin, System.nanoTime());
         partial.put(fd, new Partial());
+        if (surplus != null) {
+            // The oldest client has had the most time. It is the last step, because a log of the application may throw.
+            dropSilent(surplus, "too many clients have connected without sending a request");
+        }
     }
 
     private void remove(HalfOpenClients.Client client) {

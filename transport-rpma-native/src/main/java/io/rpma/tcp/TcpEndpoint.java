@@ -86,9 +86,12 @@ final class TcpEndpoint implements Endpoint {
 
     /** Takes over a TCP connection that another listener has accepted; see {@link Acceptor#adopt}. */
     void adopt(int fd) {
-        acceptor.adopt(fd);
-        // The adapter's thread may be asleep, and would not notice that the client has a deadline.
-        Adapter.instance().checkDeadlines();
+        try {
+            acceptor.adopt(fd);
+        } finally {
+            // The adapter's thread may be asleep, and would not notice that the client has a deadline.
+            Adapter.instance().checkDeadlines();
+        }
     }
 
     @Override

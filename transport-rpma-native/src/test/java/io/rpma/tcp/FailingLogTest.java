@@ -19,6 +19,8 @@ import io.rpma.LocalMemoryRegion;
 import io.rpma.MemoryUsage;
 import io.rpma.RpmaLog;
 import io.rpma.WorkCompletions;
+import io.rpma.software.HalfOpenClients;
+import java.lang.reflect.Field;
 import java.time.Duration;
 import java.util.EnumSet;
 import java.util.concurrent.CountDownLatch;
@@ -129,5 +131,25 @@ class FailingLogTest {
         }
         repairLog();
         station.serves();
+    }
+
+    /** The listener drops the oldest client of an address that has too many. The one that has just connected is not lost. */
+    @Test
+    void aClientThatReplacesAnotherIsServed() throws Exception {
+        Acceptor acceptor = (Acceptor) Station.field(station.endpoint, "acceptor");
+        Field clients = Acceptor.class.getDeclaredField("clients");
+        clients.setAccessible(true);
+        synchronized (acceptor) {
+            clients.set(acceptor, new HalfOpenClients(1, 1, Long.MAX_VALUE / 2));
+        }
+        TcpLog.INSTANCE.threshold(RpmaLog.Threshold.MAIN, RpmaLog.Level.NOTICE);
+        try (RawClient first = RawClient.connect(station.address())) {
+            first.read(Greeting.SIZE);
+            try (RawClient second = RawClient.requesting(station.address())) {
+                assertEquals(-1, first.next());
+                repairLog();
+                station.accept(second).close();
+            }
+        }
     }
 }
