@@ -32,6 +32,7 @@ import io.rpma.soft.process.ControlSocket;
 import io.rpma.soft.process.RemoteEnd;
 import io.rpma.soft.process.RemoteProcess;
 import io.rpma.soft.shared.EventPipe;
+import io.rpma.software.ForeignText;
 import io.rpma.software.SoftwareConnection;
 import io.rpma.software.WorkArguments;
 import java.net.InetSocketAddress;
@@ -188,8 +189,7 @@ final class SoftConnection extends SoftwareConnection {
             case ControlMessage.REJECT:
                 byte[] reason = new byte[message.body().remaining()];
                 message.body().get(reason);
-                SoftLog.log(RpmaLog.Level.WARNING, "rejected by " + remoteAddress() + ": "
-                    + new String(reason, java.nio.charset.StandardCharsets.UTF_8));
+                SoftLog.log(RpmaLog.Level.WARNING, "rejected by " + remoteAddress() + ": " + ForeignText.of(reason));
                 return finish(ConnectionEvent.REJECTED);
             case ControlMessage.READY:
                 if (active || phase != Phase.CONNECTING) {

@@ -25,11 +25,11 @@ import io.rpma.RpmaLog;
 import io.rpma.posix.DescriptorWait;
 import io.rpma.posix.Posix;
 import io.rpma.posix.TcpSockets;
+import io.rpma.software.ForeignText;
 import io.rpma.software.SoftwareConnection;
 import io.rpma.software.WorkArguments;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
-import java.nio.charset.StandardCharsets;
 
 /** A connection: the queue pair, and the events, which the thread that drives the queue pair reports. */
 final class TcpConnection extends SoftwareConnection implements QueuePair.Owner, Adapter.Expiring {
@@ -250,7 +250,7 @@ final class TcpConnection extends SoftwareConnection implements QueuePair.Owner,
                 established();
             }
             case Handshake.REJECTED -> {
-                String words = new String(handshake.payload(), StandardCharsets.UTF_8);
+                String words = ForeignText.of(handshake.payload());
                 ended(ConnectionEvent.REJECTED);
                 TcpLog.log(RpmaLog.Level.WARNING, "rejected by " + remoteAddress()
                     + (words.isEmpty() ? ", which has closed the connection" : ": " + words));

@@ -19,6 +19,7 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
+import java.nio.charset.StandardCharsets;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -57,12 +58,23 @@ final class RawServer implements AutoCloseable {
 
     /** Reads the request of the client, and accepts it. Returns the request. */
     Greeting accept() throws IOException, InterruptedException, ExecutionException, TimeoutException {
-        socket = greeted.get(10, TimeUnit.SECONDS);
-        in = new DataInputStream(socket.getInputStream());
-        Greeting request = Greeting.read(read(Greeting.REQUEST_SIZE));
+        Greeting request = readRequest();
         int length = ConnectionRequest.MAX_ACCEPT_PRIVATE_DATA;
         write(RawClient.frame(Wire.ACCEPT, 0, length, 0, 0, 0, 0, 0, new byte[length]));
         return request;
+    }
+
+    /** Reads the request of the client, and rejects it. */
+    void reject(String reason) throws IOException, InterruptedException, ExecutionException, TimeoutException {
+        readRequest();
+        byte[] words = reason.getBytes(StandardCharsets.UTF_8);
+        write(RawClient.frame(Wire.REJECT, 0, words.length, 0, 0, 0, 0, 0, words));
+    }
+
+    private Greeting readRequest() throws IOException, InterruptedException, ExecutionException, TimeoutException {
+        socket = greeted.get(10, TimeUnit.SECONDS);
+        in = new DataInputStream(socket.getInputStream());
+        return Greeting.read(read(Greeting.REQUEST_SIZE));
     }
 
     byte[] read(int length) throws IOException {
