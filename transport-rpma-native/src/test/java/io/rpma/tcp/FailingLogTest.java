@@ -103,8 +103,12 @@ class FailingLogTest {
     void theAdapterContinues() throws Exception {
         try (RawClient client = RawClient.requesting(station.address(), RECEIVE_BUFFER)) {
             Connection server = station.accept(client);
+            CountDownLatch held = new CountDownLatch(1);
+            // The adapter could otherwise receive the requests, but not have begun to send when the region is closed.
+            Station.hold(Adapter.instance()::execute, held);
             try {
                 closeWhileItIsRead(client, server);
+                held.countDown();
                 // When the socket has room, the adapter continues to send.
                 byte[] piece = new byte[1 << 16];
                 while (logged.getCount() > 0) {
@@ -112,6 +116,7 @@ class FailingLogTest {
                 }
                 assertEquals(ConnectionEvent.LOST, server.waitForEvent(Station.LONG));
             } finally {
+                held.countDown();
                 assertTimeoutPreemptively(LIMIT, server::close);
             }
         }
