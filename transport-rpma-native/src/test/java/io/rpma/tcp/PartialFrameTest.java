@@ -90,6 +90,8 @@ class PartialFrameTest {
         try (RawClient client = newClient(); Connection server = station.accept(client)) {
             client.write(RawClient.frame(Wire.READ, 0, LENGTH, 1, 0, region.address(), Station.key(region), 0));
             send(client, 2, server);
+            // A read whose answer has not begun would be refused instead.
+            assertEquals(Wire.READ_DATA, client.read(Wire.HEADER)[0]);
             client.write(RawClient.frame(Wire.SEND, Wire.ONCE, 0, 3, 0, 0, 0, 0));
             Receiver receiver = (Receiver) Station.field(Station.field(server, "pair"), "receiver");
             while (!receiver.isPaused()) {

@@ -49,6 +49,8 @@ class QuiescenceTest {
             client.write(RawClient.frame(Wire.READ, 0, LENGTH, 1, 0, region.address(), Station.key(region), 0));
             client.write(RawClient.frame(Wire.SEND, 0, 0, 2, 0, 0, 0, 0));
             assertEquals(1, server.completionQueue().poll(new WorkCompletions(1), Station.LONG));
+            // A read whose answer has not begun would be refused instead.
+            assertEquals(Wire.READ_DATA, client.read(Wire.HEADER)[0]);
             TcpLog.INSTANCE.sink((level, file, line, function, message) -> {
                 logs.countDown();
                 Station.await(continues);
