@@ -15,7 +15,8 @@ package io.rpma.tcp;
 /**
  * The deadline of a message that holds a receive of a shared receive queue while other connections wait for one. The message has
  * to end within a time, or at least {@link #LEAST_BYTES} of it have to arrive in each such time. The time begins at the first
- * check. Only the holder of the queue pair uses it.
+ * check, and anew after a pause in which the message was not checked, because nobody waited for its receive. Only the holder of
+ * the queue pair uses it.
  */
 final class MessageDeadline {
     /** The bytes that have to arrive in each such time. If one byte were enough, a peer could hold a receive for very long. */
@@ -25,18 +26,22 @@ final class MessageDeadline {
     private long message;
     private long left;
     private long since;
+    // The time of the last check.
+    private long checked;
 
     /**
      * Checks a message that holds a receive.
      *
      * @param number the number of the message in this connection
      * @param bytesLeft how many bytes of it are missing
-     * @param nanos the time that it has
+     * @param now {@code System.nanoTime()}
+     * @param nanos the time that it has; while others wait for its receive, it is checked far more often
      * @return whether the time has passed
      */
-    boolean hasPassed(long number, long bytesLeft, long nanos) {
-        long now = System.nanoTime();
-        if (number != message || left - bytesLeft >= LEAST_BYTES) {
+    boolean hasPassed(long number, long bytesLeft, long now, long nanos) {
+        boolean paused = now - checked >= nanos / 2;
+        checked = now;
+        if (paused || number != message || left - bytesLeft >= LEAST_BYTES) {
             message = number;
             left = bytesLeft;
             since = now;

@@ -453,7 +453,7 @@ final class Receiver {
 
     /** Returns whether a message holds a receive and arrives too slowly; see {@link MessageDeadline}. */
     boolean isTooSlow(long nanos) {
-        return holdsReceive && deadline.hasPassed(transmitter.executed() + 1, payload.left(), nanos);
+        return holdsReceive && deadline.hasPassed(transmitter.executed() + 1, payload.left(), System.nanoTime(), nanos);
     }
 
     /** Lets the peer send the dropped requests again if there is a receive now. */

@@ -14,40 +14,47 @@ package io.rpma.tcp;
 
 import org.junit.jupiter.api.Test;
 
+import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
-import static org.junit.jupiter.api.Assertions.assertTrue;
 
-/** Tests when the time of a message that holds a receive has passed. */
+/** Tests when a message has held a receive for too long. */
 class MessageDeadlineTest {
-    private static final long LENGTH = 1 << 20;
+    private static final long NANOS = 1_000;
+    private static final long INTERVAL = 100;
+    // System.nanoTime() may return any value.
+    private static final long START = Long.MAX_VALUE - 5 * NANOS;
 
     private final MessageDeadline deadline = new MessageDeadline();
 
-    @Test
-    void theTimeBeginsAtTheFirstCheck() {
-        assertFalse(deadline.hasPassed(1, LENGTH, 0));
-        assertTrue(deadline.hasPassed(1, LENGTH, 0));
+    /** Checks a message, which does not arrive any further, until its time has passed. Returns how long that took. */
+    private long timeOf(long message, long bytesLeft, long begin) {
+        long now = begin;
+        while (!deadline.hasPassed(message, bytesLeft, now, NANOS)) {
+            now += INTERVAL;
+        }
+        return now - begin;
     }
 
     @Test
-    void theTimeIsNotShorter() {
-        assertFalse(deadline.hasPassed(1, LENGTH, Long.MAX_VALUE));
-        assertFalse(deadline.hasPassed(1, LENGTH, Long.MAX_VALUE));
+    void eachMessageHasTheWholeTimeFromItsFirstCheckOn() {
+        assertEquals(NANOS, timeOf(1, 5, START));
+        assertEquals(NANOS, timeOf(2, 5, START + NANOS + INTERVAL));
     }
 
     @Test
-    void anotherMessageHasItsOwnTime() {
-        assertFalse(deadline.hasPassed(1, LENGTH, 0));
-        assertFalse(deadline.hasPassed(2, LENGTH, 0));
-        assertTrue(deadline.hasPassed(2, LENGTH, 0));
+    void onlyProgressProlongsTheTime() {
+        long left = 10 * MessageDeadline.LEAST_BYTES;
+        assertFalse(deadline.hasPassed(1, left, START, NANOS));
+        assertFalse(deadline.hasPassed(1, left - 1, START + INTERVAL, NANOS));
+        assertFalse(deadline.hasPassed(1, left - MessageDeadline.LEAST_BYTES, START + 2 * INTERVAL, NANOS));
+        assertEquals(NANOS - INTERVAL, timeOf(1, left - MessageDeadline.LEAST_BYTES - 1, START + 3 * INTERVAL));
     }
 
+    /** Between two shortages of receives, nobody waits for the receive of a message. */
     @Test
-    void onlyEnoughProgressPostponesIt() {
-        assertFalse(deadline.hasPassed(1, LENGTH, 0));
-        long left = LENGTH - MessageDeadline.LEAST_BYTES;
-        assertTrue(deadline.hasPassed(1, left + 1, 0));
-        assertFalse(deadline.hasPassed(1, left, 0));
-        assertTrue(deadline.hasPassed(1, left - 1, 0));
+    void aLaterShortageGivesAMessageTheWholeTimeAgain() {
+        assertFalse(deadline.hasPassed(1, 5, START, NANOS));
+        assertFalse(deadline.hasPassed(1, 5, START + INTERVAL, NANOS));
+        assertEquals(NANOS, timeOf(1, 5, START + 3 * NANOS));
     }
 }
