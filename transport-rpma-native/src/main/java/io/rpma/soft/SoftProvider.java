@@ -33,6 +33,10 @@ import java.nio.ByteBuffer;
  * that both sides have mapped.
  */
 public final class SoftProvider extends SoftwareProvider {
+    // Created at first use, and not by a static initializer: if there are no descriptors left then, a later attempt succeeds.
+    // Guarded by the lock of the class.
+    private static SoftProvider instance;
+
     private final LocalProcess process;
     private final Rendezvous rendezvous;
     private final SoftDevice device;
@@ -44,22 +48,19 @@ public final class SoftProvider extends SoftwareProvider {
         device = new SoftDevice(this, process, rendezvous);
     }
 
-    /** The one instance, created at first use. */
-    private static final class Holder {
-        static final SoftProvider INSTANCE = new SoftProvider();
-    }
-
     /**
      * Returns the one instance of the process.
      *
-     * @throws io.rpma.RpmaUnavailableException if this is not 64-bit Linux, or the kernel refuses shared memory, or the folder
-     *     that {@code -Dio.rpma.soft.directory} names cannot be used
+     * @throws io.rpma.RpmaUnavailableException if this is not 64-bit Linux, or the kernel refuses shared memory, or this process
+     *     has no descriptors left, or the folder that {@code -Dio.rpma.soft.directory} names cannot be used
      */
-    public static RpmaProvider instance() {
-        Platform.check();
-        // Check the folder before the instance is created: an error in a static initializer would be reported in full only once.
-        SharedFolder.configured();
-        return Holder.INSTANCE;
+    public static synchronized RpmaProvider instance() {
+        if (instance == null) {
+            Platform.check();
+            SharedFolder.configured();
+            instance = new SoftProvider();
+        }
+        return instance;
     }
 
     /** Returns this process, for tests. */

@@ -16,19 +16,22 @@ import io.rpma.Connection;
 import io.rpma.ConnectionEvent;
 import io.rpma.Endpoint;
 import io.rpma.RpmaException;
+import io.rpma.RpmaUnavailableException;
 import io.rpma.posix.Posix;
 import io.rpma.soft.host.OpenFiles;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.security.SecureRandom;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.List;
+import java.util.concurrent.Callable;
 import java.util.stream.Stream;
 
 /**
- * A process whose first connections are requested while it has no descriptors: none at first, and then one more each time until
- * it succeeds. It prints what happened last.
+ * A process that asks for the provider while it has no descriptors: none at first, and then one more each time until it gets it.
+ * It requests its first connection in the same way, and prints what happened last.
  */
 final class FirstConnectionChild {
     private final Deque<Integer> taken = new ArrayDeque<>();
@@ -38,9 +41,14 @@ final class FirstConnectionChild {
 
     public static void main(String[] arguments) throws Exception {
         loadClasses();
+        // The JDK itself never recovers if it cannot read its file of security properties at first.
+        new SecureRandom().nextLong();
+        FirstConnectionChild child = new FirstConnectionChild();
+        child.insist(SoftProvider::instance);
         Station station = new Station();
         Endpoint endpoint = station.listen();
-        Connection client = new FirstConnectionChild().connect(station, endpoint);
+        Connection client =
+            child.insist(() -> station.peer.newConnectionRequest(endpoint.localAddress(), null).connect(null));
         try (Connection accepted = Station.awaitRequest(endpoint, null).connect(null)) {
             Station.expect(ConnectionEvent.ESTABLISHED, client);
             Station.expect(ConnectionEvent.ESTABLISHED, accepted);
@@ -68,7 +76,7 @@ final class FirstConnectionChild {
         }
     }
 
-    private Connection connect(Station station, Endpoint endpoint) {
+    private <T> T insist(Callable<T> attempt) throws Exception {
         int free = 0;
         while (true) {
             exhaust();
@@ -76,11 +84,12 @@ final class FirstConnectionChild {
                 Posix.close(taken.pop());
             }
             try {
-                Connection client = station.peer.newConnectionRequest(endpoint.localAddress(), null).connect(null);
-                taken.forEach(Posix::close);
-                return client;
-            } catch (RpmaException e) {
+                return attempt.call();
+            } catch (RpmaException | RpmaUnavailableException e) {
                 free++;
+            } finally {
+                taken.forEach(Posix::close);
+                taken.clear();
             }
         }
     }

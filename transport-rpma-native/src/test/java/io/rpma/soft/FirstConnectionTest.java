@@ -19,10 +19,10 @@ import org.junit.jupiter.api.Timeout;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
-/** Tests a process that has no descriptors left when it makes its first connection. */
+/** Tests a process that has no descriptors left when it asks for the provider, and when it makes its first connection. */
 @Timeout(120)
 class FirstConnectionTest {
-    /** What all connections share is created with the first one. A shortage then must not be final. */
+    /** What all connections share is created with the provider or the first one. A shortage then must not be final. */
     @Test
     void itSucceedsWhenThereAreDescriptorsAgain() throws Exception {
         Process process = ChildProcess.startBy(List.of("sh", "-c", "ulimit -n 512 && exec \"$@\"", "sh"), List.of(),
