@@ -29,9 +29,9 @@ import io.rpma.soft.shared.Range;
  */
 public final class ControlSocket {
     // Replaces the socket of a connection that has ended, whose descriptor would otherwise stay readable, when the application
-    // asks for further events. Most applications close the connection instead. Null until it is needed first, and as long as
-    // there are no descriptors for it; guarded by the lock of the class.
-    private static EventPipe quiet;
+    // asks for further events. Most applications close the connection instead. Null as long as there are no descriptors for it;
+    // guarded by the lock of the class.
+    private static EventPipe quiet = createQuiet();
 
     /** The number of messages about the link, without any other message between them, after which the connection is broken. */
     private static final int MOST_LOOKS = 1 << 14;
@@ -61,15 +61,19 @@ public final class ControlSocket {
         this.peerPid = peerPid;
     }
 
+    private static EventPipe createQuiet() {
+        try {
+            return EventPipe.create();
+        } catch (RpmaException e) {
+            // The failure has been logged.
+            return null;
+        }
+    }
+
     /** Returns what replaces the socket, {@code null} if it cannot be created now; a later call tries again. */
     private static synchronized EventPipe quiet() {
         if (quiet == null) {
-            try {
-                quiet = EventPipe.create();
-            } catch (RpmaException e) {
-                // The failure has been logged.
-                return null;
-            }
+            quiet = createQuiet();
         }
         return quiet;
     }
