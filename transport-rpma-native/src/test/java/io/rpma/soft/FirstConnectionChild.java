@@ -15,19 +15,15 @@ package io.rpma.soft;
 import io.rpma.Connection;
 import io.rpma.ConnectionEvent;
 import io.rpma.Endpoint;
+import io.rpma.PreloadedClasses;
 import io.rpma.RpmaException;
 import io.rpma.RpmaUnavailableException;
 import io.rpma.posix.Posix;
 import io.rpma.soft.host.OpenFiles;
-import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.security.SecureRandom;
 import java.util.ArrayDeque;
 import java.util.Deque;
-import java.util.List;
 import java.util.concurrent.Callable;
-import java.util.stream.Stream;
 
 /**
  * A process that asks for the provider while it has no descriptors: none at first, and then one more each time until it gets it.
@@ -40,7 +36,7 @@ final class FirstConnectionChild {
     }
 
     public static void main(String[] arguments) throws Exception {
-        loadClasses();
+        PreloadedClasses.load(OpenFiles.class, FirstConnectionChild.class, "io\\.rpma\\.soft\\.(FirstConnectionChild|Station).*");
         // The JDK itself never recovers if it cannot read its file of security properties at first.
         new SecureRandom().nextLong();
         FirstConnectionChild child = new FirstConnectionChild();
@@ -55,25 +51,6 @@ final class FirstConnectionChild {
         }
         System.out.println("established");
         System.exit(0);
-    }
-
-    /** Loads classes in advance, because loading a class from a folder needs a descriptor. It does not initialize them. */
-    private static void loadClasses() throws IOException, ReflectiveOperationException {
-        for (Class<?> one : List.of(OpenFiles.class, FirstConnectionChild.class)) {
-            Path root = Path.of(one.getProtectionDomain().getCodeSource().getLocation().getPath());
-            if (Files.isDirectory(root)) {
-                List<String> names;
-                try (Stream<Path> files = Files.walk(root.resolve("io/rpma"))) {
-                    names = files.map(file -> root.relativize(file).toString()).filter(name -> name.endsWith(".class"))
-                        .map(name -> name.substring(0, name.length() - ".class".length()).replace('/', '.')).toList();
-                }
-                for (String name : names) {
-                    if (one == OpenFiles.class || name.matches("io\\.rpma\\.soft\\.(FirstConnectionChild|Station).*")) {
-                        Class.forName(name, false, FirstConnectionChild.class.getClassLoader());
-                    }
-                }
-            }
-        }
     }
 
     private <T> T insist(Callable<T> attempt) throws Exception {

@@ -18,6 +18,7 @@ import io.rpma.ConnectionEvent;
 import io.rpma.ConnectionRequest;
 import io.rpma.Endpoint;
 import io.rpma.Peer;
+import io.rpma.PreloadedClasses;
 import io.rpma.RpmaException;
 import io.rpma.posix.Posix;
 import java.io.IOException;
@@ -30,7 +31,6 @@ import java.util.ArrayDeque;
 import java.util.Arrays;
 import java.util.Deque;
 import java.util.List;
-import java.util.stream.Stream;
 
 /** A process that has few descriptors. It runs the scenario that its argument names, and prints what happens. */
 final class ExhaustedChild {
@@ -41,7 +41,7 @@ final class ExhaustedChild {
     }
 
     public static void main(String[] arguments) throws Exception {
-        loadClasses();
+        PreloadedClasses.load(TcpProvider.class, ExhaustedChild.class, "io\\.rpma\\.tcp\\..*");
         if ("first".equals(arguments[0])) {
             use();
         }
@@ -101,25 +101,6 @@ final class ExhaustedChild {
             }
         }
         return Arrays.toString(counts);
-    }
-
-    /** Loads classes in advance, because loading a class from a folder needs a descriptor. */
-    private static void loadClasses() throws IOException, ReflectiveOperationException {
-        for (Class<?> one : List.of(TcpProvider.class, ExhaustedChild.class)) {
-            Path root = Path.of(one.getProtectionDomain().getCodeSource().getLocation().getPath());
-            if (Files.isDirectory(root)) {
-                List<String> names;
-                try (Stream<Path> files = Files.walk(root.resolve("io/rpma"))) {
-                    names = files.map(file -> root.relativize(file).toString()).filter(name -> name.endsWith(".class"))
-                        .map(name -> name.substring(0, name.length() - ".class".length()).replace('/', '.')).toList();
-                }
-                for (String name : names) {
-                    if (one == TcpProvider.class || name.startsWith("io.rpma.tcp.")) {
-                        Class.forName(name, false, ExhaustedChild.class.getClassLoader());
-                    }
-                }
-            }
-        }
     }
 
     private static void exhaust() {
