@@ -20,7 +20,11 @@ package io.rpma;
 public enum CompletionFlag {
     /**
      * {@code RPMA_F_COMPLETION_ON_ERROR}: only a failure is reported. The slot in the send queue stays taken until a later
-     * work request of the same connection that asked for {@link #ALWAYS} has been polled.
+     * work request of the same connection that asked for {@link #ALWAYS} has been polled. That completion implies that this work
+     * request has completed as well, and that its memory can be used again, with one exception: on an iWARP device
+     * ({@link Device#isIwarp}), the memory of a message or write that is not reported may still be sent. Linux's {@code siw}
+     * passes its pages to TCP without a copy if it has at least 4,096 bytes, and copies the bytes if it asked for
+     * {@link #ALWAYS}.
      */
     ON_ERROR(1),
     /** {@code RPMA_F_COMPLETION_ALWAYS}: the completion queue receives an entry in any case. */

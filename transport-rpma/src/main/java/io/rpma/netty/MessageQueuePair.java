@@ -296,7 +296,8 @@ final class MessageQueuePair extends QueuePair implements PostTarget {
     @Override
     public void post(Object message, boolean last) {
         // A sender that is about to wait needs a completion, to be notified when it can continue.
-        boolean signal = last || freeSlots() == 1 || outcomes.isAlmostFull() || unsignalled + 1 >= sizes.sendQueue() >>> 2;
+        boolean signal = last || fabric.signalsData() || freeSlots() == 1 || outcomes.isAlmostFull()
+            || unsignalled + 1 >= sizes.sendQueue() >>> 2;
         CompletionFlag flag = signal ? CompletionFlag.ALWAYS : CompletionFlag.ON_ERROR;
         long context = SEND_CONTEXT | posted;
         boolean registered = !(message instanceof OneSided);

@@ -27,6 +27,7 @@ import io.rpma.Rpma;
 import io.rpma.RpmaError;
 import io.rpma.RpmaException;
 import java.net.InetSocketAddress;
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -34,6 +35,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.function.Executable;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
@@ -116,6 +118,118 @@ class IwarpTest {
             assertEquals(List.of(), channels.atClient.allFailures());
             channels.close();
         }
+    }
+
+    /**
+     * The memory of a message may be used again when it has completed, although TCP may not have delivered the message. In this
+     * test and the next two, all packets to the server are lost until the memory has been overwritten.
+     */
+    @Test
+    void messageBufferMayChangeAfterItWasReleased() throws Exception {
+        int bytes = 8192;
+        channels = new ConnectedChannels(group, ConnectedChannels.Kind.MESSAGES,
+            server -> server.option(RpmaChannelOption.RPMA_RECEIVE_BUFFER_BYTES, bytes),
+            client -> client.option(RpmaChannelOption.RPMA_PEER_RECEIVE_BUFFER_BYTES, bytes));
+        ByteBuf sent = RpmaByteBufAllocator.DEFAULT.directBuffer(bytes);
+        withoutNetwork(() -> {
+            // Only the second message would be signalled on other devices.
+            channels.client.write(filled(sent, 1).retainedDuplicate());
+            channels.client.writeAndFlush(Unpooled.copyInt(1));
+            awaitRelease(sent, 1);
+            filled(sent, 2);
+        });
+        assertReceived(bytes, 1);
+        sent.release();
+    }
+
+    /** A stream copies data to messages, whose memory it uses again. */
+    @Test
+    void streamMessagesMayBeUsedAgainAfterTheirCompletion() throws Exception {
+        channels = new ConnectedChannels(group, ConnectedChannels.Kind.STREAM);
+        int bytes = 100_000;
+        withoutNetwork(() -> {
+            // Each write takes two messages. Only the second one would be signalled on other devices.
+            for (int i = 0; i < 5; i++) {
+                channels.client.writeAndFlush(filled(Unpooled.buffer(bytes), i)).sync();
+            }
+        });
+        for (int i = 0; i < 5; i++) {
+            assertReceived(bytes, i);
+        }
+    }
+
+    /** A stream writes large data from a buffer that nobody else holds to the memory of the server, without a copy. */
+    @Test
+    void largeDataMayChangeAfterItWasReleased() throws Exception {
+        channels = new ConnectedChannels(group, ConnectedChannels.Kind.STREAM);
+        int bytes = 1 << 20;
+        RpmaChannel client = (RpmaChannel) channels.client;
+        // The server grants memory for large data when it has received some in messages.
+        while (client.counters().bulkSent() == 0) {
+            client.writeAndFlush(filled(RpmaByteBufAllocator.DEFAULT.directBuffer(bytes), 1)).sync();
+            assertReceived(bytes, 1);
+        }
+        long before = client.counters().bulkSent();
+        withoutNetwork(() -> {
+            ByteBuf sent = filled(RpmaByteBufAllocator.DEFAULT.directBuffer(bytes), 2);
+            long address = sent.memoryAddress();
+            client.writeAndFlush(sent);
+            awaitRelease(sent, 0);
+            List<ByteBuf> others = new ArrayList<>();
+            do {
+                others.add(filled(RpmaByteBufAllocator.DEFAULT.directBuffer(bytes), 3));
+            } while (others.getLast().memoryAddress() != address && others.size() < 100);
+            assertEquals(address, others.getLast().memoryAddress());
+            others.forEach(ByteBuf::release);
+        });
+        assertReceived(bytes, 2);
+        assertTrue(client.counters().bulkSent() > before, "nothing was sent as large data");
+    }
+
+    private static ByteBuf filled(ByteBuf buf, int with) {
+        buf.clear();
+        while (buf.isWritable()) {
+            buf.writeByte(with);
+        }
+        return buf;
+    }
+
+    private void awaitRelease(ByteBuf sent, int references) throws Exception {
+        long start = System.nanoTime();
+        while (channels.client.eventLoop().submit(() -> sent.refCnt()).get() > references) {
+            assertTrue(System.nanoTime() - start < TimeUnit.SECONDS.toNanos(20), "the buffer was not released");
+        }
+    }
+
+    private ByteBuf received = Unpooled.EMPTY_BUFFER;
+
+    private void assertReceived(int bytes, int expected) throws InterruptedException {
+        for (int i = 0; i < bytes; i++) {
+            while (!received.isReadable()) {
+                received.release();
+                received = (ByteBuf) channels.atServer.next();
+            }
+            assertEquals(expected, received.readByte());
+        }
+    }
+
+    /** Runs an action while all packets to the server are lost: they are routed to an interface that drops them. */
+    private void withoutNetwork(Executable action) throws Exception {
+        String address = ((InetSocketAddress) channels.client.remoteAddress()).getAddress().getHostAddress();
+        ip("route del table local local " + address + " dev rdma0");
+        try {
+            action.execute();
+        } catch (Throwable e) {
+            throw new AssertionError(e);
+        } finally {
+            ip("route add table local local " + address + " dev rdma0 proto kernel scope host src " + address);
+        }
+    }
+
+    private static void ip(String arguments) throws Exception {
+        Process ip = new ProcessBuilder(("ip " + arguments).split(" ")).redirectErrorStream(true).start();
+        String output = new String(ip.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        assertEquals(0, ip.waitFor(), "ip " + arguments + ": " + output);
     }
 
     /** An iWARP device waits for TCP when a connection is requested, and when an unanswered connection attempt is abandoned. */

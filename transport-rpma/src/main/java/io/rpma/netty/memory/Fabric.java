@@ -36,10 +36,12 @@ public final class Fabric {
     private final int id = IDS.getAndIncrement();
     private final Device device;
     private final Peer peer;
+    private final boolean iwarp;
 
     private Fabric(Device device) throws RpmaException {
         this.device = device;
         peer = device.newPeer();
+        iwarp = device.isIwarp();
     }
 
     /** Returns the fabric of a device. It is created on first use and kept for the life of the process. */
@@ -81,7 +83,16 @@ public final class Fabric {
 
     /** Returns whether the device uses iWARP. */
     public boolean isIwarp() {
-        return device.isIwarp();
+        return iwarp;
+    }
+
+    /**
+     * Returns whether each work request that sends data has to be signalled, because the completion of a later one does not imply
+     * that its memory can be used again. This is so with iWARP: Linux's {@code siw} passes the pages of a work request that is
+     * not signalled to TCP without a copy, and TCP may still send them when later work requests have completed.
+     */
+    public boolean signalsData() {
+        return iwarp;
     }
 
     /** Returns whether the device supports immediate data. */

@@ -88,7 +88,7 @@ public final class PrefixWire extends StreamWire {
     @Override
     void write(Connection connection, RemoteMemoryRegion area, LocalMemoryRegion from, long offset, int bytes,
             CompletionFlag flag, int bits, long context) throws RpmaException {
-        connection.write(area, 0, from, offset, bytes, CompletionFlag.ON_ERROR, context);
+        connection.write(area, 0, from, offset, bytes, flag, context);
     }
 
     @Override

@@ -47,6 +47,7 @@ public final class StreamSender implements PostTarget {
     private final ChannelCounts counters;
     private final PeerCredits given;
     private final boolean completesElsewhere;
+    private final boolean signalsData;
     private final Outcomes outcomes;
     private final SendWindow window;
     private final SendStall stall;
@@ -78,6 +79,7 @@ public final class StreamSender implements PostTarget {
         this.sizes = sizes;
         this.given = given;
         this.completesElsewhere = completesElsewhere;
+        signalsData = pair.fabric.signalsData();
         counters = pair.counters;
         outcomes = new Outcomes(sizes.sendQueue());
         window = new SendWindow(sizes.sendQueue(), outcomes, pair.types);
@@ -197,7 +199,7 @@ public final class StreamSender implements PostTarget {
             ? (int) Math.min(together, peerBulkBytes) >>> Handshake.BULK_UNIT_SHIFT : 0;
         credits--;
         try {
-            post(owner, slab, offset, bytes, kind, wanted, last || isSignalDue());
+            post(owner, slab, offset, bytes, kind, wanted, last || signalsData || isSignalDue());
         } catch (RpmaException e) {
             owner.release();
             pair.breakWith(e);
@@ -393,7 +395,7 @@ public final class StreamSender implements PostTarget {
             if (kind == Immediate.BULK) {
                 wire.write(pair.connection, grants.take(), region, offset, bytes, flag, bits, CONTEXT | window.next());
                 if (wire.announces()) {
-                    window.posted(false);
+                    window.posted(signal);
                     wire.announce(pair.connection, bytes, flag, bits, CONTEXT | window.next());
                 }
             } else {
