@@ -28,6 +28,7 @@ public final class TcpSockets {
     public static final int VECTOR_BYTES = 16;
 
     private static final int SOL_SOCKET = 1;
+    private static final int SO_SNDBUF = 7;
     private static final int SO_KEEPALIVE = 9;
     private static final int SO_LINGER = 13;
     private static final int IPPROTO_TCP = 6;
@@ -90,6 +91,16 @@ public final class TcpSockets {
         result |= Sockets.setInt(fd, IPPROTO_TCP, TCP_KEEPINTVL, intervalSeconds);
         result |= Sockets.setInt(fd, IPPROTO_TCP, TCP_KEEPCNT, probes);
         return result | Sockets.setInt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, timeoutMillis);
+    }
+
+    /**
+     * Limits the data that has not been acknowledged ({@code SO_SNDBUF}); the kernel does not adapt the limit any more.
+     *
+     * @param bytes half of the limit, which includes what the kernel needs to store the data
+     * @return 0, or {@code -errno}
+     */
+    public static int setSendBuffer(int fd, int bytes) {
+        return Sockets.setInt(fd, SOL_SOCKET, SO_SNDBUF, bytes);
     }
 
     /** Lets closing the socket reset the connection ({@code SO_LINGER} of 0). */

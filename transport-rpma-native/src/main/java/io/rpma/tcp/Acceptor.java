@@ -291,6 +291,7 @@ final class Acceptor {
                 + " is closed");
             return;
         }
+        SocketOptions.set(fd, request);
         int end = Greeting.SIZE + ConnectionRequest.MAX_CONNECT_PRIVATE_DATA;
         waiting.add(new Waiting(fd, request.version(), Arrays.copyOfRange(bytes, Greeting.SIZE, end)));
         if (waiting.size() >= MAX_WAITING) {

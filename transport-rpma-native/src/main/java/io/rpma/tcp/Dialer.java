@@ -135,6 +135,7 @@ final class Dialer {
                 return true;
             }
         }
+        SocketOptions.set(socket, reader.greeting());
         return true;
     }
 

@@ -113,6 +113,11 @@ record Greeting(int lowest, int highest, int size, int reads, long maxMessage, b
         return lowest <= VERSION && highest >= OLDEST && reads >= Wire.MAX_READS && maxMessage >= Limits.MAX_MESSAGE;
     }
 
+    /** Returns whether the sender is on this host, if it says the truth. */
+    boolean isOfThisHost() {
+        return Arrays.equals(host, HOST);
+    }
+
     /** Returns the newest version that both sides support. */
     int version() {
         return Math.min(highest, VERSION);

@@ -21,6 +21,12 @@ final class SocketOptions {
     private static final int PROBE_SECONDS = 10;
     private static final int PROBES = 3;
     private static final int TIMEOUT_MILLIS = 60_000;
+    /**
+     * Half of the send buffer of a connection within one host. With buffers of 256 to 512 KiB, large data was transferred at 1.2
+     * to 1.8 times the rate of those that Linux chooses itself, 2.5 MiB and more, probably because less data is outside of the
+     * caches. Every user may set this value: it is less than the usual {@code net.core.wmem_max}.
+     */
+    private static final int LOCAL_SEND_BYTES = 192 << 10;
 
     private SocketOptions() {
     }
@@ -29,5 +35,15 @@ final class SocketOptions {
     static void set(int socket) {
         TcpSockets.setNoDelay(socket);
         TcpSockets.setKeepAlive(socket, IDLE_SECONDS, PROBE_SECONDS, PROBES, TIMEOUT_MILLIS);
+    }
+
+    /**
+     * Sets the options that depend on the other side, which has greeted. Between hosts, the kernel adapts the send buffer to the
+     * distance.
+     */
+    static void set(int socket, Greeting peer) {
+        if (peer.isOfThisHost()) {
+            TcpSockets.setSendBuffer(socket, LOCAL_SEND_BYTES);
+        }
     }
 }

@@ -22,12 +22,18 @@ import io.rpma.posix.TcpSockets;
 import java.lang.foreign.Arena;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
-/** Tests that the sockets of all connections detect a host that has failed, and send small data at once. */
+/**
+ * Tests that the sockets of all connections detect a host that has failed, send small data at once, and have a send buffer
+ * that suits the distance.
+ */
 @Timeout(120)
 class SocketOptionsTest {
     private static final CFunction GETSOCKOPT = CFunction.of("getsockopt", 5);
@@ -58,6 +64,44 @@ class SocketOptionsTest {
             assertEquals(ConnectionEvent.ESTABLISHED, client.waitForEvent(Station.LONG));
             check(client);
             check(server);
+            assertEquals(local(), sendBuffer(client));
+            assertEquals(local(), sendBuffer(server));
+        }
+    }
+
+    private static int sendBuffer(Connection connection) throws Exception {
+        return option(connection, SOL_SOCKET, 7);
+    }
+
+    /** Returns the size of the send buffer of a connection within this host, which a system may limit further. */
+    private static int local() throws Exception {
+        Path limit = Path.of("/proc/sys/net/core/wmem_max");
+        return 2 * Math.min(192 << 10, Files.exists(limit) ? Integer.parseInt(Files.readAllLines(limit).getFirst()) : 192 << 10);
+    }
+
+    /** Returns what the process of another host would send. */
+    private static Greeting fromAfar(Greeting own) {
+        byte[] host = own.host().clone();
+        host[0]++;
+        return new Greeting(own.lowest(), own.highest(), own.size(), own.reads(), own.maxMessage(), host, own.process());
+    }
+
+    /** Between hosts, the kernel adapts the send buffer to the distance, which a fixed size would prevent. */
+    @Test
+    void sendBufferOfAConnectionToAnotherHostIsNotLimited() throws Exception {
+        try (Station station = new Station()) {
+            try (RawServer server = new RawServer(fromAfar(Greeting.own()));
+                    Connection client = station.request(server.address()).connect(null)) {
+                server.accept();
+                assertTrue(sendBuffer(client) > local());
+            }
+            try (RawClient client = RawClient.connect(station.address())) {
+                client.read(Greeting.SIZE);
+                client.write(fromAfar(Greeting.request(Greeting.VERSION)).write());
+                try (Connection server = station.accept()) {
+                    assertTrue(sendBuffer(server) > local());
+                }
+            }
         }
     }
 
