@@ -113,4 +113,12 @@ public interface CompletionQueue {
     default int pollWithoutEvent(WorkCompletions completions) throws RpmaException {
         return poll(completions);
     }
+
+    /**
+     * Returns whether a poll that finds nothing makes system calls. With the provider tcp it does, because it looks for data in
+     * the sockets of its connections. With the other providers it only reads memory.
+     */
+    default boolean pollsBySystemCalls() {
+        return false;
+    }
 }

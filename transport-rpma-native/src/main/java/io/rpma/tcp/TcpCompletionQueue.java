@@ -207,6 +207,11 @@ final class TcpCompletionQueue implements CompletionQueue {
         return take(completions, Thread.currentThread());
     }
 
+    @Override
+    public boolean pollsBySystemCalls() {
+        return true;
+    }
+
     /** Returns whether the thread that polls will certainly poll again before it waits. */
     boolean isPatient() {
         return patient;

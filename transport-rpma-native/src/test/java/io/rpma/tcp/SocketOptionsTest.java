@@ -76,7 +76,7 @@ class SocketOptionsTest {
     /** Returns the size of the send buffer of a connection within this host, which a system may limit further. */
     private static int local() throws Exception {
         Path limit = Path.of("/proc/sys/net/core/wmem_max");
-        return 2 * Math.min(192 << 10, Files.exists(limit) ? Integer.parseInt(Files.readAllLines(limit).getFirst()) : 192 << 10);
+        return 2 * Math.min(128 << 10, Files.exists(limit) ? Integer.parseInt(Files.readAllLines(limit).getFirst()) : 128 << 10);
     }
 
     /** Returns what the process of another host would send. */

@@ -34,6 +34,7 @@ import io.rpma.netty.loop.HotQueues;
 import io.rpma.netty.loop.LoopCounts;
 import io.rpma.netty.loop.LoopTurn;
 import io.rpma.netty.loop.NativeAccess;
+import io.rpma.netty.loop.ReceiveModeration;
 import io.rpma.netty.loop.Registrations;
 import io.rpma.netty.loop.RpmaIoHandle;
 import io.rpma.netty.loop.RpmaRegistration;
@@ -45,6 +46,7 @@ import io.rpma.netty.receive.LoopCompletions;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.MethodType;
 import java.util.Objects;
+import java.util.concurrent.locks.LockSupport;
 
 /**
  * The {@link IoHandler} of this transport. It multiplexes completion queues and connection events with epoll, and wraps Netty's
@@ -80,6 +82,7 @@ public final class RpmaIoHandler implements IoHandler {
     private final LoopTurn turn = new LoopTurn();
     private final LoopCounts counters = new LoopCounts();
     private final RpmaLoopCounters published = new RpmaLoopCounters(counters);
+    private final ReceiveModeration moderation = new ReceiveModeration(System.nanoTime());
     private final HotQueues hot;
     private final Registrations registrations;
     // A single object, because a loop that is suspended and resumes registers the hook again.
@@ -91,7 +94,7 @@ public final class RpmaIoHandler implements IoHandler {
         set = new EpollSet(epoll, turn);
         registrations = new Registrations(executor, counters);
         spin = spin(polling);
-        hot = new HotQueues(spin.isEndless(), counters, turn);
+        hot = new HotQueues(spin.isEndless(), counters, turn, moderation);
     }
 
     /**
@@ -246,7 +249,7 @@ public final class RpmaIoHandler implements IoHandler {
             && (spin.isEndless() || !spin.isContended(idleSince) && !runQueue.isCrowded(idleSince));
         if (polled) {
             counters.spins++;
-            if (spinUntilWork(context, idleSince)) {
+            if (pauseUntilWork(context, idleSince) || spinUntilWork(context, idleSince)) {
                 spin.paid();
                 counters.spinsPaid++;
                 return;
@@ -271,6 +274,20 @@ public final class RpmaIoHandler implements IoHandler {
             }
             poll(context);
         }
+    }
+
+    /**
+     * Pauses once if a lot of data is being received, and then polls. Tasks of other threads wait until the pause has ended.
+     *
+     * @return whether there was work
+     */
+    private boolean pauseUntilWork(IoHandlerContext context, long since) {
+        if (!moderation.isPauseDue(since) || spin.isEndless() || context.delayNanos(since) < spin.maxNanos()) {
+            return false;
+        }
+        counters.pauses++;
+        LockSupport.parkNanos(ReceiveModeration.PAUSE_NANOS);
+        return poll(context) > 0 || !context.canBlock();
     }
 
     private boolean spinUntilWork(IoHandlerContext context, long since) {

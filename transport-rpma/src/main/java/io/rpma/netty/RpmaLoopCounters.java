@@ -60,6 +60,14 @@ public final class RpmaLoopCounters {
         return counts.yields;
     }
 
+    /**
+     * Returns how often the idle loop paused for some microseconds instead of polling, because it was receiving large amounts of
+     * data over the path {@link RpmaPath#TCP}.
+     */
+    public long pauses() {
+        return counts.pauses;
+    }
+
     /** Returns the number of completions that were found by polling. */
     public long completions() {
         return counts.polls;

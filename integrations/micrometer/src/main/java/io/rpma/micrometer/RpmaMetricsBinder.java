@@ -75,6 +75,7 @@ public final class RpmaMetricsBinder implements MeterBinder {
         loops(registry, "rpma.loop.spins", RpmaLoopCounters::spins);
         loops(registry, "rpma.loop.spins.paid", RpmaLoopCounters::spinsPaid);
         loops(registry, "rpma.loop.yields", RpmaLoopCounters::yields);
+        loops(registry, "rpma.loop.pauses", RpmaLoopCounters::pauses);
         loops(registry, "rpma.loop.completions", RpmaLoopCounters::completions);
         accepts(registry, "rpma.accepts", tags.and("result", "established"), RpmaAcceptCounters::established);
         accepts(registry, "rpma.accepts", tags.and("result", "refused"), RpmaAcceptCounters::refused);

@@ -104,7 +104,7 @@ class RpmaMetricsBinderTest {
         }
         assertEquals(loopsBefore + 2, registry.get("rpma.loops").gauge().value());
         List<String> names = List.of("rpma.loop.turns", "rpma.loop.blocks", "rpma.loop.spins", "rpma.loop.spins.paid",
-            "rpma.loop.yields", "rpma.loop.completions");
+            "rpma.loop.yields", "rpma.loop.pauses", "rpma.loop.completions");
         List<Double> before = names.stream().map(name -> registry.get(name).functionCounter().count()).toList();
         assertTrue(before.getFirst() > 0);
         ends.shutdownGracefully(0, 5, TimeUnit.SECONDS).sync();

@@ -16,6 +16,7 @@ package io.rpma.netty.loop;
 import io.netty.util.internal.PlatformDependent;
 import io.netty.util.internal.logging.InternalLogger;
 import io.netty.util.internal.logging.InternalLoggerFactory;
+import io.rpma.CompletionOpcode;
 import io.rpma.WorkCompletions;
 import io.rpma.netty.jit.InliningBarrier;
 import java.lang.invoke.MethodHandles;
@@ -48,6 +49,7 @@ public final class HotQueues {
     private final LoopTurn turn;
     private RpmaRegistration[] hot = new RpmaRegistration[16];
     private int hotCount;
+    private final ReceiveModeration moderation;
     private boolean hasWarned;
     private long warnedNanos;
 
@@ -55,8 +57,10 @@ public final class HotQueues {
      * Creates an empty set.
      *
      * @param isEndless whether queues remain hot although no completion comes, because the loop never blocks
+     * @param moderation is told what is received from queues that are polled by system calls
      */
-    public HotQueues(boolean isEndless, LoopCounts counters, LoopTurn turn) {
+    public HotQueues(boolean isEndless, LoopCounts counters, LoopTurn turn, ReceiveModeration moderation) {
+        this.moderation = moderation;
         this.isEndless = isEndless;
         this.counters = counters;
         this.turn = turn;
@@ -79,6 +83,9 @@ public final class HotQueues {
             if (n > 0) {
                 total += n;
                 turn.active++;
+                if (registration.pollsBySystemCalls) {
+                    countReceived(n);
+                }
                 registration.emptyPolls = 0;
                 if (registration.hotIndex >= 0 && !registration.handle.awaitsCompletions()) {
                     cool(registration);
@@ -96,6 +103,17 @@ public final class HotQueues {
         }
         counters.polls += total;
         return total;
+    }
+
+    /** Reports the length of the data that the last batch of completions has received. */
+    private void countReceived(int completions) {
+        long bytes = 0;
+        for (int i = 0; i < completions; i++) {
+            if (batch.opcodeCode(i) >= CompletionOpcode.RECV.code()) {
+                bytes += batch.byteLength(i);
+            }
+        }
+        moderation.received(bytes);
     }
 
     /**

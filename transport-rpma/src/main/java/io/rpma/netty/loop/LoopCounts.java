@@ -24,6 +24,7 @@ public final class LoopCounts {
     public long spins;
     public long spinsPaid;
     public long yields;
+    public long pauses;
     public long polls;
     public int hotQueues;
     public int connections;
@@ -35,6 +36,7 @@ public final class LoopCounts {
         spins += other.spins;
         spinsPaid += other.spinsPaid;
         yields += other.yields;
+        pauses += other.pauses;
         polls += other.polls;
     }
 

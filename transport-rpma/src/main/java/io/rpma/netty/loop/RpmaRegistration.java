@@ -34,6 +34,8 @@ public final class RpmaRegistration implements IoRegistration, DescriptorWatch.O
     final RpmaIoHandle handle;
     /** The place of its queue in the {@link HotQueues}, which set it; -1 if the queue is cold. */
     int hotIndex = -1;
+    /** Whether a poll of its queue that finds nothing makes system calls. */
+    boolean pollsBySystemCalls;
     /** How often in a row the queue was empty, while it is hot. */
     int emptyPolls;
     /** Whether the descriptor of its queue could not be created or watched when the queue was last to be armed. */
@@ -170,6 +172,7 @@ public final class RpmaRegistration implements IoRegistration, DescriptorWatch.O
         epoll.opened(this);
         queue = handle.completionQueue();
         if (queue != null) {
+            pollsBySystemCalls = queue.pollsBySystemCalls();
             // The queue is polled now, which finds earlier completions; later ones signal the descriptor.
             hot.heat(this);
         }
