@@ -631,6 +631,7 @@ class MessageChannelTest {
     }
 
     @Test
+    @Tag("acknowledged-receives")
     void theEndOfTheLoopFailsWhatIsUnderWay() throws Exception {
         connect(server -> server.option(RpmaChannelOption.RPMA_RECEIVE_BUFFERS, 1).childOption(ChannelOption.AUTO_READ, false),
             client -> { });
