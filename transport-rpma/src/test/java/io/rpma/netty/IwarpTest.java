@@ -49,6 +49,8 @@ class IwarpTest {
 
     private RpmaEventLoopGroup group;
     private ConnectedChannels channels;
+    // The buffer that is being compared.
+    private ByteBuf received = Unpooled.EMPTY_BUFFER;
 
     @BeforeEach
     void start() throws Exception {
@@ -58,6 +60,7 @@ class IwarpTest {
 
     @AfterEach
     void stop() {
+        received.release();
         if (channels != null) {
             channels.close();
         }
@@ -200,8 +203,6 @@ class IwarpTest {
             assertTrue(System.nanoTime() - start < TimeUnit.SECONDS.toNanos(20), "the buffer was not released");
         }
     }
-
-    private ByteBuf received = Unpooled.EMPTY_BUFFER;
 
     private void assertReceived(int bytes, int expected) throws InterruptedException {
         for (int i = 0; i < bytes; i++) {

@@ -467,7 +467,7 @@ final class StreamFuzz {
 
         @Override
         void wrote(boolean signalled, long context) {
-            check(prefixed, "large data is written without immediate data on a connection with it");
+            check(prefixed && !signalled, "a write is signalled, or the connection has immediate data");
             posted(context, signalled);
         }
 

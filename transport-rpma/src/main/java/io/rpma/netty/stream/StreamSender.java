@@ -393,9 +393,11 @@ public final class StreamSender implements PostTarget {
         int bits = Immediate.of(kind, given.take(), argument);
         try {
             if (kind == Immediate.BULK) {
-                wire.write(pair.connection, grants.take(), region, offset, bytes, flag, bits, CONTEXT | window.next());
+                boolean signalWrite = wire.announces() ? signalsData : signal;
+                wire.write(pair.connection, grants.take(), region, offset, bytes,
+                    signalWrite ? CompletionFlag.ALWAYS : CompletionFlag.ON_ERROR, bits, CONTEXT | window.next());
                 if (wire.announces()) {
-                    window.posted(signal);
+                    window.posted(signalWrite);
                     wire.announce(pair.connection, bytes, flag, bits, CONTEXT | window.next());
                 }
             } else {
