@@ -71,12 +71,21 @@ final class StreamWriteLoop {
             writeAfterTheEnd(in, to);
             return;
         }
+        try {
+            writeFlushed(in, to);
+        } finally {
+            to.sender().sendHeld(true);
+        }
+    }
+
+    private void writeFlushed(ChannelOutboundBuffer in, StreamQueuePair to) throws Exception {
         for (;;) {
             Object msg = in.current();
             if (msg == null) {
                 return;
             }
             if (msg instanceof RpmaOperation) {
+                to.sender().sendHeld(false);
                 if (!writeOperations(in, to)) {
                     return;
                 }

@@ -61,6 +61,8 @@ public final class StreamSender implements PostTarget {
     // Null until the peer grants memory.
     private BulkGrants grants;
     private Runnable granted;
+    // It is sent before anything else. Its message has a credit and a slot that nothing else may use.
+    private final HeldMessage held = new HeldMessage();
     private boolean finSent;
     // Whether the peer has confirmed the end of the stream, for wires on which it has to.
     private boolean endConfirmed;
@@ -126,7 +128,12 @@ public final class StreamSender implements PostTarget {
 
     /** Returns how many bytes the next message may have; 0 if none can be sent now. */
     public int messageLimit() {
-        return pair.isUsable() && !finSent && credits > 0 && window.free() > StreamSizes.CONTROL_RESERVE ? peerMessageBytes : 0;
+        return pair.isUsable() && !finSent && credits > 0 && free() > StreamSizes.CONTROL_RESERVE ? peerMessageBytes : 0;
+    }
+
+    /** Returns the number of free slots without the one of a held message. */
+    private int free() {
+        return held.isEmpty() ? window.free() : window.free() - 1;
     }
 
     /**
@@ -143,7 +150,7 @@ public final class StreamSender implements PostTarget {
             return limit;
         }
         // A write that is announced by a separate message takes two slots.
-        return wire.announces() && window.free() <= StreamSizes.CONTROL_RESERVE + 1 ? limit : Math.max(limit, grants.next());
+        return wire.announces() && free() <= StreamSizes.CONTROL_RESERVE + 1 ? limit : Math.max(limit, grants.next());
     }
 
     /**
@@ -194,6 +201,7 @@ public final class StreamSender implements PostTarget {
      *     released soon
      */
     public void send(ByteBuf owner, Slab slab, long offset, int bytes, long together, boolean last) throws IOException {
+        sendHeld(false);
         int kind = bytes > peerMessageBytes ? Immediate.BULK : Immediate.DATA;
         int wanted = together >= BULK_BYTES && peerBulkBytes > 0
             ? (int) Math.min(together, peerBulkBytes) >>> Handshake.BULK_UNIT_SHIFT : 0;
@@ -217,6 +225,56 @@ public final class StreamSender implements PostTarget {
     }
 
     /**
+     * Holds a message back because more data may follow, until {@link #sendHeld} is called or anything else is sent. The message
+     * must not be empty, and {@link #messageLimit()} must allow it to be sent.
+     *
+     * @param together the largest number of contiguous bytes of which the message contains the first ones
+     */
+    void hold(RpmaByteBuf message, long together) {
+        held.set(message, together);
+        credits--;
+    }
+
+    /** Returns the message that is held back, which is not held any more, or {@code null}. */
+    RpmaByteBuf takeHeld() {
+        if (held.isEmpty()) {
+            return null;
+        }
+        credits++;
+        return held.take();
+    }
+
+    /** Returns the number of contiguous bytes that was given with the message that was held back last. */
+    long heldTogether() {
+        return held.together();
+    }
+
+    /**
+     * Sends the message that is held back, if there is one. If the connection has ended meanwhile, its data is lost, as that of
+     * messages under way is.
+     *
+     * @param last whether no further message follows immediately
+     */
+    public void sendHeld(boolean last) throws IOException {
+        RpmaByteBuf message = takeHeld();
+        if (message != null && pair.isUsable()) {
+            long offset = message.block().offset + message.readerIndex();
+            send(message, message.slab(), offset, message.readableBytes(), held.together(), last);
+        } else if (message != null) {
+            message.release();
+        }
+    }
+
+    /** Sends the message that is held back before another one is. If that fails, the connection ends for this reason. */
+    private void sendHeldFirst() {
+        try {
+            sendHeld(false);
+        } catch (IOException e) {
+            pair.breakWith(e);
+        }
+    }
+
+    /**
      * Counts data as sent that is not received, because the peer has closed.
      *
      * @return how many of the bytes the peer's credits would have allowed to be sent
@@ -236,7 +294,7 @@ public final class StreamSender implements PostTarget {
 
     @Override
     public boolean canPost() {
-        return pair.isUsable() && !finSent && window.free() > StreamSizes.CONTROL_RESERVE && !outcomes.isFull();
+        return pair.isUsable() && !finSent && free() > StreamSizes.CONTROL_RESERVE && !outcomes.isFull();
     }
 
     @Override
@@ -279,6 +337,7 @@ public final class StreamSender implements PostTarget {
     }
 
     private void control(int kind, int argument, boolean signal) {
+        sendHeldFirst();
         counters.controlMessagesSent++;
         post(null, 0, 0, kind, argument, signal);
         pair.listener.posted();
@@ -287,6 +346,7 @@ public final class StreamSender implements PostTarget {
     /** Ends the stream in this direction. The completion of the FIN implies that everything before it has been delivered. */
     void finish() {
         if (!finSent && pair.isUsable()) {
+            sendHeldFirst();
             finSent = true;
             pair.connection.completeSendsEarly(false);
             control(Immediate.FIN, 0, true);
@@ -327,6 +387,7 @@ public final class StreamSender implements PostTarget {
             return false;
         }
         message.setIndex(prefix, prefix).writeBytes(grant);
+        sendHeldFirst();
         try {
             credits--;
             post(message, message.slab(), message.block().offset + prefix, grant.length, Immediate.GRANT, 0,
@@ -428,6 +489,7 @@ public final class StreamSender implements PostTarget {
     /** Releases everything, when the queue pair has been destroyed. */
     void close() {
         window.close();
+        held.close();
         if (wire != null) {
             wire.close();
         }

@@ -39,6 +39,9 @@ public final class StreamWriter {
     /** Shorter buffers are copied into a message, together with other flushed data. */
     private static final int IN_PLACE_BYTES = 4096;
 
+    /** A message of at least this size may be held back until the application has written more. */
+    private static final int HELD_BYTES = 16 << 10;
+
     private static final InliningBarrier WRITE_COPIED = new InliningBarrier(MethodHandles.lookup(), StreamWriter.class,
         "writeCopied", MethodType.methodType(void.class, StreamSender.class, ChannelOutboundBuffer.class, int.class));
 
@@ -91,13 +94,24 @@ public final class StreamWriter {
     }
 
     /**
-     * Sends as many of the flushed buffers as one message holds.
+     * Copies as many of the flushed buffers into a message as it holds, and sends it. If the message is not full and the removal
+     * of the entries may cause the application to write more, the message is held back until then, because two messages that are
+     * half full cost twice as much as a full one.
      *
      * @param together the number of bytes of the first buffer
      */
     private void writeCopied(StreamSender to, ChannelOutboundBuffer in, int together) throws Exception {
-        int limit = to.messageLimit(together);
-        RpmaByteBuf message = message(to, Math.min(limit, Math.max(1, in.totalPendingWriteBytes())));
+        RpmaByteBuf message = to.takeHeld();
+        long longest = together;
+        if (message != null) {
+            longest = Math.max(together, to.heldTogether());
+        } else {
+            long pending = Math.max(1, in.totalPendingWriteBytes());
+            long wanted = Math.min(to.messageLimit(together), pending);
+            // Leave room for what the application may write while the message is held back.
+            message = message(to, pending >= HELD_BYTES && !in.isWritable() ? Math.max(wanted, to.messageLimit()) : wanted);
+        }
+        int before = message.readableBytes();
         boolean more;
         try {
             gatherer.message = message;
@@ -107,25 +121,42 @@ public final class StreamWriter {
             in.forEachFlushedMessage(gatherer);
             more = gatherer.more || gatherer.beforeOther && follower.isFoundAfterBuffers(in);
         } catch (Throwable e) {
-            message.release();
+            message.writerIndex(message.readerIndex() + before);
+            if (before > 0) {
+                to.hold(message, longest);
+            } else {
+                message.release();
+            }
             throw e;
         } finally {
             gatherer.message = null;
             gatherer.to = null;
         }
-        int bytes = message.readableBytes();
+        int bytes = message.readableBytes() - before;
         if (bytes >= together) {
             // The same object may come again, with other data and with others that hold it.
             partlySent = null;
         }
-        if (bytes == 0) {
+        if (before + bytes == 0) {
             message.release();
         } else {
-            // Send before the promises succeed: their listeners may close the channel, and the data must be under way by then.
-            to.counters().sendCopiesMade++;
-            send(to, message, together, !more);
+            if (before == 0) {
+                to.counters().sendCopiesMade++;
+            }
+            if (!more && before + bytes >= HELD_BYTES && message.isWritable() && !in.isWritable() && canHold(to, message)) {
+                to.hold(message, longest);
+            } else {
+                // Send before the promises succeed: their listeners may close the channel, and the data must be under way then.
+                send(to, message, longest, !more);
+            }
         }
         SentEntries.removeBytes(in, bytes);
+    }
+
+    /** Returns whether a message can be held back: it fits into a receive, and another one can be sent, too. */
+    private static boolean canHold(StreamSender to, RpmaByteBuf message) {
+        return message.readerIndex() == to.prefix() && message.readableBytes() + message.writableBytes() <= to.messageLimit()
+            && to.credits() > 1;
     }
 
     /** Sends a part of a file region, which is the first of the flushed entries. Returns whether there was any data. */
