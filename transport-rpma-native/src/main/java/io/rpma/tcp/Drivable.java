@@ -46,6 +46,8 @@ abstract class Drivable {
     static final int HUNG_UP = 1024;
     /** A reason to drive: the queue pair has a connected socket, and has not begun to use it. */
     static final int START = 2048;
+    /** Not a reason: the driving thread waits if this drive finds nothing. */
+    static final int WAITS = 4096;
     /** Not a reason: the driving thread does not poll the receives, so it has had no chance to reply to a message. */
     static final int PATIENT = 256;
 

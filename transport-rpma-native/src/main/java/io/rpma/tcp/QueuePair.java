@@ -65,14 +65,14 @@ final class QueuePair extends Drivable implements TcpCompletionQueue.Driven, Tcp
     private int version = Greeting.OLDEST;
     private boolean awaitsReady;
     private int looks;
+    private final RoomWatch room = new RoomWatch();
     // Whether the last drive that read the socket has left no data. The polling thread may find an old value.
     private boolean drained;
     private volatile boolean error;
     private final Starvation starvation;
     private final Adapter.Place place = new Adapter.Place(this);
     private SocketWatch watch;
-    // Used by the thread that polls the shared receive queue.
-    private boolean isListed;
+    private boolean isListed; // used by the thread that polls the shared receive queue
     // Used by the thread that polls the connection's own completion queues.
     private long sharedPolls;
     private int savedReads;
@@ -166,10 +166,11 @@ final class QueuePair extends Drivable implements TcpCompletionQueue.Driven, Tcp
     @Override
     public void drive() {
         drives = drives + 1;
+        int waits = completions.isPatient() ? 0 : WAITS;
         if (watch == null || !watch.isOfMember()) {
-            kick(mayHaveData(completions.alarm()) ? RECEIVE : LOOK);
+            kick(waits | (mayHaveData(completions.alarm()) ? RECEIVE : LOOK));
         } else {
-            kick(PATIENT | (!hasJustRead() && mayHaveData(shared.completions().alarm()) ? RECEIVE : LOOK));
+            kick(waits | PATIENT | (!hasJustRead() && mayHaveData(shared.completions().alarm()) ? RECEIVE : LOOK));
         }
     }
 
@@ -294,7 +295,7 @@ final class QueuePair extends Drivable implements TcpCompletionQueue.Driven, Tcp
             transmitter.end();
         }
         flushes.next();
-        boolean wasBlocked = blocked;
+        boolean newlyBlocked = !blocked && transmitter.isBlocked();
         blocked = transmitter.isBlocked();
         if (unread.isOverdue((todo & HUNG_UP) != 0, receiver.isPaused(), transmitter.executed())) {
             receiver.giveUpPause();
@@ -304,15 +305,16 @@ final class QueuePair extends Drivable implements TcpCompletionQueue.Driven, Tcp
         if (paused != wasPaused && !receiver.hasEnded()) {
             watch.set(!paused);
         }
-        boolean newlyBlocked = blocked && !wasBlocked;
-        if (newlyBlocked || (todo & ARM) != 0 && !receiver.hasEnded() || paused && !wasPaused) {
+        boolean needsRoom = blocked && room.isNeeded(newlyBlocked, completions, transmitter.rest(), (todo & WAITS) != 0);
+        if (needsRoom || (todo & ARM) != 0 && !receiver.hasEnded() || paused && !wasPaused) {
             arm(paused);
         }
         if (more) {
             hurried = true;
             Adapter.instance().look(place);
-        } else if (!newlyBlocked && (wasPaused && !paused || transmitter.owesAcknowledgement() && !place.isListed())) {
-            // After a pause, data may have arrived that the adapter did not watch for.
+        } else if (!(newlyBlocked && needsRoom)
+                && (wasPaused && !paused || (newlyBlocked || transmitter.owesAcknowledgement()) && !place.isListed())) {
+            // After a pause, there may be data that nobody watched for. If the owner does not find room, the adapter has to.
             Adapter.instance().look(place);
         }
     }

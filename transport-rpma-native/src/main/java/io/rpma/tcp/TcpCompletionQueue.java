@@ -48,7 +48,7 @@ final class TcpCompletionQueue implements CompletionQueue {
     // of that method. The completions that it adds itself cause no event here. They cause events of other queues at its next
     // call, or at the end of this one if it may wait afterwards.
     private Thread promising;
-    private boolean promised;
+    private Thread promisor;
     // Whether that thread has called consumeEvent() since, so that it waits if the next poll finds nothing, and whether a poll is
     // not such a last one.
     private boolean waitsNext;
@@ -167,9 +167,9 @@ final class TcpCompletionQueue implements CompletionQueue {
         }
         checkOpen();
         signalOthers();
-        if (promised) {
+        if (promisor != null) {
             // The caller polls once more before it waits.
-            promised = false;
+            promisor = null;
             waitsNext = true;
             return consume(null);
         }
@@ -197,14 +197,14 @@ final class TcpCompletionQueue implements CompletionQueue {
 
     @Override
     public int poll(WorkCompletions completions) throws RpmaException {
-        promised = false;
+        promisor = null;
         return take(completions, null);
     }
 
     @Override
     public int pollWithoutEvent(WorkCompletions completions) throws RpmaException {
-        promised = true;
-        return take(completions, Thread.currentThread());
+        promisor = Thread.currentThread();
+        return take(completions, promisor);
     }
 
     @Override
@@ -215,6 +215,11 @@ final class TcpCompletionQueue implements CompletionQueue {
     /** Returns whether the thread that polls will certainly poll again before it waits. */
     boolean isPatient() {
         return patient;
+    }
+
+    /** Returns whether the calling thread polls this queue, and will certainly do so again before it waits. */
+    boolean isPromised() {
+        return promisor == Thread.currentThread();
     }
 
     private int take(WorkCompletions completions, Thread promise) throws RpmaException {

@@ -180,6 +180,11 @@ final class Transmitter {
         return blocked;
     }
 
+    /** Returns how many bytes of the frame are left that the socket has accepted in part. */
+    long rest() {
+        return headerLeft + payloadLeft;
+    }
+
     /** Returns whether nothing can be sent any more. */
     boolean hasEnded() {
         return ended;

@@ -1,0 +1,158 @@
+/*
+ * Copyright 2026 The Netty over RPMA Authors
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+ * License. You may obtain a copy of the License at
+ *
+ *     https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+ * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License.
+ */
+package io.rpma.tcp;
+
+import io.rpma.CompletionFlag;
+import io.rpma.Connection;
+import io.rpma.ConnectionConfig;
+import io.rpma.ConnectionEvent;
+import io.rpma.ConnectionRequest;
+import io.rpma.WorkCompletions;
+import io.rpma.posix.EpollSet;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.lang.foreign.Arena;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+/** Tests who continues when the send buffer of a socket is full: the owner while it polls, and otherwise the adapter's thread. */
+@Timeout(60)
+class RoomWatchTest {
+    private static final int PIECE = 64 << 10;
+    private static final int MESSAGES = 200;
+
+    private final RoomWatch room = new RoomWatch();
+    private final TcpCompletionQueue queue = new TcpCompletionQueue(8, new Alarm(), false, null, () -> { }, null);
+    private final WorkCompletions batch = new WorkCompletions(1);
+
+    private boolean isNeeded(boolean isNew, boolean waits) {
+        return room.isNeeded(isNew, queue, PIECE, waits);
+    }
+
+    @Test
+    void anOwnerThatMayWaitWithoutPollingNeedsTheAdapter() throws Exception {
+        assertTrue(isNeeded(true, false));
+        queue.poll(batch);
+        assertTrue(isNeeded(true, false));
+        queue.pollWithoutEvent(batch);
+        queue.consumeEvent();
+        assertTrue(isNeeded(true, false));
+    }
+
+    @Test
+    void anOwnerThatPollsNeedsTheAdapterWhenItWaits() throws Exception {
+        queue.pollWithoutEvent(batch);
+        assertFalse(isNeeded(true, false));
+        assertFalse(isNeeded(false, false));
+        assertTrue(isNeeded(false, true));
+        assertFalse(isNeeded(false, true), "it is watched already");
+    }
+
+    @Test
+    void aBufferThatIsFilledByTheLastPollNeedsTheAdapter() throws Exception {
+        queue.pollWithoutEvent(batch);
+        assertTrue(isNeeded(true, true));
+    }
+
+    @Test
+    void anOwnerThatHasFoundRoomIsAskedAgain() throws Exception {
+        queue.pollWithoutEvent(batch);
+        assertFalse(isNeeded(true, false));
+        // There has been room meanwhile.
+        assertFalse(isNeeded(true, false));
+        assertTrue(isNeeded(false, true));
+        queue.poll(batch);
+        assertTrue(isNeeded(true, false));
+        assertFalse(isNeeded(false, true), "it is watched already");
+    }
+
+    @Test
+    void anotherThreadDoesNotPoll() throws Exception {
+        queue.pollWithoutEvent(batch);
+        assertTrue(CompletableFuture.supplyAsync(() -> isNeeded(true, false)).get(20, TimeUnit.SECONDS));
+    }
+
+    @Test
+    void aLargeRestNeedsTheAdapter() throws Exception {
+        queue.pollWithoutEvent(batch);
+        assertTrue(room.isNeeded(true, queue, 1 << 20, false));
+    }
+
+    @Test
+    void anOwnerThatWaitsIsNotified() throws Exception {
+        sendAll(client -> {
+            client.completionQueue().consumeEvent();
+            while (client.completionQueue().pollWithoutEvent(batch) == 0) {
+                assertTrue(isReadable(client.completionQueue().fd()), "nothing happens");
+                client.completionQueue().consumeEvent();
+            }
+        });
+    }
+
+    @Test
+    void anOwnerThatDoesNotPollAnyMoreIsReplaced() throws Exception {
+        sendAll(client -> { });
+    }
+
+    /** Waits until the descriptor of a completion queue, which is an epoll set, is readable. */
+    private static boolean isReadable(int fd) {
+        try (Arena arena = Arena.ofConfined()) {
+            return EpollSet.await(fd, arena.allocate(EpollSet.EVENT_BYTES, 8).address(), 1, 20_000) == 1;
+        }
+    }
+
+    /** What the owner of a connection does until the last message has been sent. */
+    private interface Owner {
+        void run(Connection client) throws Exception;
+    }
+
+    /** Fills the send buffer while the owner polls, and then lets the other side read everything. */
+    private void sendAll(Owner owner) throws Exception {
+        Station station = new Station();
+        try (RawServer raw = new RawServer();
+                ConnectionConfig config = station.provider.newConnectionConfig().sendQueueSize(256).completionQueueSize(256);
+                ConnectionRequest request = station.peer.newConnectionRequest(raw.address(), config);
+                Connection client = request.connect(null)) {
+            raw.accept();
+            assertEquals(ConnectionEvent.ESTABLISHED, client.waitForEvent(Station.LONG));
+            client.completeSendsEarly(true);
+            assertEquals(0, client.completionQueue().pollWithoutEvent(batch));
+            for (int i = 1; i <= MESSAGES; i++) {
+                CompletionFlag flag = i < MESSAGES ? CompletionFlag.ON_ERROR : CompletionFlag.ALWAYS;
+                client.send(station.region, 0, PIECE, flag, i);
+                assertEquals(0, client.completionQueue().pollWithoutEvent(batch));
+            }
+            CompletableFuture<byte[]> all = CompletableFuture.supplyAsync(() -> {
+                try {
+                    return raw.read(Wire.HEADER + MESSAGES * (Wire.HEADER + PIECE));
+                } catch (IOException e) {
+                    throw new UncheckedIOException(e);
+                }
+            });
+            owner.run(client);
+            all.get(20, TimeUnit.SECONDS);
+            if (batch.context(0) != MESSAGES) {
+                assertEquals(1, client.completionQueue().poll(batch, Station.LONG));
+            }
+            assertEquals(MESSAGES, batch.context(0));
+        } finally {
+            station.close();
+        }
+    }
+}
