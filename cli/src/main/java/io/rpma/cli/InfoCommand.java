@@ -31,7 +31,8 @@ import picocli.CommandLine.Spec;
 @Command(name = "info",
     description = "What RDMA this machine has, which provider a program would get and why, and what is missing; with an address,"
         + " also which path a connection to it takes, and why none of the better ones",
-    footer = {"", "Exit code: 0 if a program gets a provider, and a connection to the address; 1 if not; 2 if called wrongly."})
+    footer = {"", "Exit code: 0 if a program gets a provider, a path, and a connection to the address; 1 if not; 2 if called"
+            + " wrongly."})
 final class InfoCommand implements Callable<Integer> {
     private static final Gson JSON = new GsonBuilder().serializeNulls().setPrettyPrinting().disableHtmlEscaping().create();
 
@@ -70,6 +71,6 @@ final class InfoCommand implements Callable<Integer> {
             InfoText.print(report, out);
         }
         boolean connected = address == null || report.connection() != null && report.connection().problem() == null;
-        return report.provider().name() == null || !connected ? ExitCode.SOFTWARE : ExitCode.OK;
+        return report.provider().name() == null || report.paths().isEmpty() || !connected ? ExitCode.SOFTWARE : ExitCode.OK;
     }
 }

@@ -121,8 +121,14 @@ class InfoTest {
         Report report = report(CliRun.of(List.of(NATIVE, "-Dio.rpma.netty.paths=rdma,tcp"), Map.of(), "info", "--json",
             "--provider", "tcp").ended(0));
         assertEquals(List.of("tcp"), report.paths());
-        assertEquals(List.of(), report(CliRun.of(List.of(NATIVE, "-Dio.rpma.netty.paths=rdma"), Map.of(), "info", "--json",
-            "--provider", "soft").ended(0)).paths());
+    }
+
+    @Test
+    void noPathLeftIsAnError() throws Exception {
+        Report report = report(CliRun.of(List.of(NATIVE, "-Dio.rpma.netty.paths=rdma"), Map.of(), "info", "--json",
+            "--provider", "soft").ended(1));
+        assertEquals("soft", report.provider().name());
+        assertEquals(List.of(), report.paths());
     }
 
     @Test
