@@ -125,7 +125,8 @@ class HeldMessageTest {
         channels = new ConnectedChannels(servers, clients, Kind.STREAM,
             server -> server.childOption(ChannelOption.ALLOW_HALF_CLOSURE, true),
             client -> client.option(ChannelOption.WRITE_BUFFER_WATER_MARK, new WriteBufferWaterMark(8 << 10, 32 << 10)));
-        channels.server.pipeline().addFirst(receiver);
+        // On the event loop: a handler that another thread adds may miss what is read before the loop has run its task.
+        channels.server.eventLoop().submit(() -> channels.server.pipeline().addFirst(receiver)).sync();
         client = (RpmaChannel) channels.client;
     }
 
