@@ -74,7 +74,7 @@ public final class RpmaChannel extends AbstractRpmaChannel implements SocketChan
     RpmaChannel(Channel parent, StreamQueuePair pair) {
         super(parent);
         this.pair = pair;
-        new IdleGrants(this, pair.sender()).watch();
+        pair.idleGrants(new IdleGrants(this, pair.sender()));
         adopted(pair);
     }
 
@@ -140,7 +140,7 @@ public final class RpmaChannel extends AbstractRpmaChannel implements SocketChan
     @Override
     void dialled(QueuePair connecting) {
         pair = (StreamQueuePair) connecting;
-        new IdleGrants(this, pair.sender()).watch();
+        pair.idleGrants(new IdleGrants(this, pair.sender()));
     }
 
     @Override

@@ -14,12 +14,15 @@
 package io.rpma.netty;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.rpma.netty.ConnectedChannels.Kind;
+import io.rpma.netty.stream.BulkAreas;
+import io.rpma.netty.stream.StreamSender;
 import java.io.IOException;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
@@ -80,5 +83,59 @@ class MovedGroupTest {
         assertTrue(channels.client.isOpen());
         second.register(channels.client).sync();
         assertClientEnds();
+    }
+
+    /**
+     * The peer has granted memory for large data. The loop that would return it when it is idle ends before that, while another
+     * loop has the stream, which has receives of its own and so depends on its first loop for nothing else.
+     */
+    @Test
+    void aStreamReturnsIdleMemoryAfterItsFirstLoopHasEnded() throws Exception {
+        connectWithOwnReceives();
+        sendUntilGranted();
+        channels.client.deregister().sync();
+        second.register(channels.client).sync();
+        endFirst();
+        awaitNoAreas();
+        sendUntilGranted();
+        awaitNoAreas();
+    }
+
+    @Test
+    void aStreamThatNoLoopHadWhenItsFirstLoopEndedReturnsIdleMemoryOnItsNextOne() throws Exception {
+        connectWithOwnReceives();
+        sendUntilGranted();
+        channels.client.deregister().sync();
+        endFirst();
+        second.register(channels.client).sync();
+        awaitNoAreas();
+    }
+
+    private void connectWithOwnReceives() throws InterruptedException {
+        channels.close();
+        channels = new ConnectedChannels(second, first, Kind.STREAM, server -> { },
+            client -> client.option(RpmaChannelOption.RPMA_SHARED_RECEIVE_QUEUE, false));
+        assertNull(((RpmaChannel) channels.client).home());
+    }
+
+    private void sendUntilGranted() throws InterruptedException {
+        long before = ((RpmaChannel) channels.client).counters().bulkSent();
+        while (((RpmaChannel) channels.client).counters().bulkSent() == before) {
+            channels.client.writeAndFlush(Unpooled.wrappedBuffer(new byte[StreamSender.BULK_BYTES])).sync();
+            for (int left = StreamSender.BULK_BYTES; left > 0;) {
+                ByteBuf read = (ByteBuf) channels.atServer.next();
+                left -= read.readableBytes();
+                read.release();
+            }
+        }
+    }
+
+    private static void awaitNoAreas() throws InterruptedException {
+        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(30);
+        while (BulkAreas.bytes() > 0) {
+            assertTrue(System.nanoTime() - deadline < 0, () -> BulkAreas.bytes() + " bytes are still held for large data");
+            // No event reports this: the memory is released when the peer has been idle for a while.
+            Thread.sleep(20);
+        }
     }
 }

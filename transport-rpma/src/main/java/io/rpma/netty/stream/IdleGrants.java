@@ -29,41 +29,69 @@ public final class IdleGrants {
 
     private final Channel channel;
     private final StreamSender sender;
-    private boolean scheduled;
+    // Null while no loop uses the stream.
+    private EventLoop loop;
+    // Not null while memory is granted. It is scheduled on the loop that uses the stream, if there is one.
+    private Check check;
+    // When it is due, in terms of System.nanoTime().
+    private long dueNanos;
 
+    /** Prepares for a channel that has just been given its connection. */
     public IdleGrants(Channel channel, StreamSender sender) {
         this.channel = channel;
         this.sender = sender;
     }
 
-    /** Schedules a check whenever the peer has granted memory. Called before the channel uses the connection. */
-    public void watch() {
-        sender.whenGranted(this::schedule);
+    /** Called when the peer has granted memory and there was none before. */
+    void granted() {
+        if (check == null) {
+            begin();
+        }
+    }
+
+    /** Called on an event loop when that loop begins to use the stream. */
+    void enter(EventLoop to) {
+        loop = to;
+        if (check != null) {
+            // The check that is scheduled on the previous loop does nothing, or is lost because that loop has ended.
+            schedule();
+        }
+    }
+
+    /** Called on the event loop that used the stream, when the loop stops using it. */
+    void leave() {
+        loop = null;
+    }
+
+    private void begin() {
+        dueNanos = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(IDLE_MILLIS);
+        schedule();
     }
 
     private void schedule() {
-        if (!scheduled && channel.isOpen()) {
-            scheduled = true;
-            channel.eventLoop().schedule(this::check, IDLE_MILLIS, TimeUnit.MILLISECONDS);
+        check = new Check(loop);
+        if (loop != null && channel.isOpen()) {
+            loop.schedule(check, Math.max(0, dueNanos - System.nanoTime()), TimeUnit.NANOSECONDS);
         }
     }
 
-    private void check() {
-        if (!channel.isRegistered()) {
-            // No loop has the channel. Its next loop may begin to use the connection at any moment.
-            scheduled = false;
-            schedule();
-            return;
+    private final class Check implements Runnable {
+        private final EventLoop mine;
+
+        Check(EventLoop mine) {
+            this.mine = mine;
         }
-        EventLoop loop = channel.eventLoop();
-        if (!loop.inEventLoop()) {
-            // The channel has been registered with another loop since this was scheduled.
-            loop.execute(this::check);
-            return;
-        }
-        scheduled = false;
-        if (channel.isOpen() && sender.returnIdleGrants()) {
-            schedule();
+
+        @Override
+        public void run() {
+            if (loop != mine || check != this) {
+                // The stream has left this loop since. Its next loop has a check of its own.
+                return;
+            }
+            check = null;
+            if (channel.isOpen() && sender.returnIdleGrants()) {
+                begin();
+            }
         }
     }
 }

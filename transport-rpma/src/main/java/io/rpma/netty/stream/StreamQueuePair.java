@@ -62,6 +62,8 @@ public final class StreamQueuePair extends StreamEnd {
     // Null if the receives complete in the connection's own queue.
     private final LoopReceives elsewhere;
     private final StreamChanges changes;
+    // Null if no channel uses this queue pair yet.
+    private IdleGrants idleGrants;
     private ByteBuffer peerData = ByteBuffer.allocate(0);
     // Why a message could not be delivered to a peer that may have closed in order, or null; see failed().
     private IOException hungUp;
@@ -357,8 +359,17 @@ public final class StreamQueuePair extends StreamEnd {
         }
     }
 
+    /** Sets what returns granted memory that is idle. Called before an event loop uses this queue pair. */
+    public void idleGrants(IdleGrants idle) {
+        idleGrants = idle;
+        sender.whenGranted(idle::granted);
+    }
+
     @Override
     public void enter(EventLoop loop) {
+        if (idleGrants != null) {
+            idleGrants.enter(loop);
+        }
         if (elsewhere != null) {
             elsewhere.enter(loop);
         }
@@ -366,6 +377,9 @@ public final class StreamQueuePair extends StreamEnd {
 
     @Override
     public void leave() {
+        if (idleGrants != null) {
+            idleGrants.leave();
+        }
         if (elsewhere != null) {
             elsewhere.leave();
         }
