@@ -379,6 +379,7 @@ abstract class AbstractRpmaChannel extends AbstractChannel {
             registration = with;
             wasRegistered = true;
             reads.registered();
+            connecting.enter();
             if (pair() != null) {
                 pair().enter(eventLoop());
                 with.submit(RpmaIoOps.OPEN);

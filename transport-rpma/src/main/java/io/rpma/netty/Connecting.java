@@ -92,6 +92,13 @@ final class Connecting implements ConnectAttempt.Owner {
         }
     }
 
+    /** Called when the channel has been registered with an event loop, which may not be the first one. */
+    void enter() {
+        if (attempt != null) {
+            attempt.enter();
+        }
+    }
+
     /** Ends the attempt to connect, if there is one. Returns its promise, or {@code null}. */
     ChannelPromise end() {
         ConnectAttempt ended = attempt;

@@ -25,11 +25,13 @@ import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelInitializer;
 import io.netty.channel.ChannelOption;
 import io.netty.channel.ConnectTimeoutException;
+import io.netty.channel.EventLoop;
 import io.netty.channel.SingleThreadIoEventLoop;
 import io.rpma.netty.ConnectedChannels.Kind;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
+import java.util.Arrays;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -57,6 +59,7 @@ class MovedConnectTest {
     private SingleThreadIoEventLoop first;
     private SingleThreadIoEventLoop second;
     private InetSocketAddress address;
+    private volatile Thread preparing;
 
     @BeforeEach
     void start() {
@@ -83,12 +86,17 @@ class MovedConnectTest {
     }
 
     private AbstractRpmaChannel client(Kind kind) throws Exception {
+        return client(kind, first);
+    }
+
+    private AbstractRpmaChannel client(Kind kind, EventLoop loop) throws Exception {
         AbstractRpmaChannel client = kind == Kind.STREAM ? new RpmaChannel() : new RpmaMessageChannel();
         client.config().setOption(RpmaChannelOption.RPMA_PRIVATE_DATA_FACTORY, device -> {
+            preparing = Thread.currentThread();
             begun.countDown();
             return privateData.join();
         });
-        first.register(client).sync();
+        loop.register(client).sync();
         return client;
     }
 
@@ -166,7 +174,67 @@ class MovedConnectTest {
         assertTrue(client.closeFuture().await(30, TimeUnit.SECONDS), "the channel was not closed");
     }
 
-    /** The previous loop measures the time. */
+    /** The previous loop, which measured the time, ends before the time is over. */
+    @ParameterizedTest
+    @EnumSource
+    void aChannelThatMovedIsClosedWhenItsTimeIsOverAlthoughItsFirstLoopHasEnded(Kind kind) throws Exception {
+        listen(kind);
+        RpmaEventLoopGroup ending = new RpmaEventLoopGroup(1);
+        AbstractRpmaChannel client = client(kind, ending.next());
+        client.config().setOption(ChannelOption.CONNECT_TIMEOUT_MILLIS, 2000);
+        ChannelFuture connect = connectAndLeave(client);
+        second.register(client).sync();
+        end(ending);
+        assertTrue(connect.await(30, TimeUnit.SECONDS), "the time was not limited");
+        assertInstanceOf(ConnectTimeoutException.class, connect.cause());
+        assertTrue(client.closeFuture().await(30, TimeUnit.SECONDS), "the channel was not closed");
+    }
+
+    /** The other thread has a result when the first loop has ended and no other loop has the channel. */
+    @ParameterizedTest
+    @EnumSource
+    void aRequestThatIsPreparedAfterTheFirstLoopHasEndedIsSentByTheNextLoop(Kind kind) throws Exception {
+        listen(kind);
+        RpmaEventLoopGroup ending = new RpmaEventLoopGroup(1);
+        AbstractRpmaChannel client = client(kind, ending.next());
+        ChannelFuture connect = connectAndLeave(client);
+        end(ending);
+        privateData.complete(ByteBuffer.allocate(0));
+        awaitPrepared();
+        second.register(client).sync();
+        assertTrue(connect.await(20, TimeUnit.SECONDS), "the prepared request was lost");
+        connect.sync();
+        isUsable(client);
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void aRequestThatCouldNotBePreparedAfterTheFirstLoopHasEndedFailsOnTheNextLoop(Kind kind) throws Exception {
+        listen(kind);
+        RpmaEventLoopGroup ending = new RpmaEventLoopGroup(1);
+        AbstractRpmaChannel client = client(kind, ending.next());
+        ChannelFuture connect = connectAndLeave(client);
+        end(ending);
+        privateData.completeExceptionally(new IllegalStateException("no private data"));
+        awaitPrepared();
+        second.register(client).sync();
+        assertTrue(connect.await(20, TimeUnit.SECONDS), "the failure was lost");
+        assertTrue(String.valueOf(connect.cause()).contains("no private data"), () -> String.valueOf(connect.cause()));
+        assertTrue(client.closeFuture().await(30, TimeUnit.SECONDS), "the channel was not closed");
+    }
+
+    private static void end(RpmaEventLoopGroup ending) throws InterruptedException {
+        assertTrue(ending.shutdownGracefully(0, 5, TimeUnit.SECONDS).await(20, TimeUnit.SECONDS));
+    }
+
+    /** Waits until the thread that prepared the request has handed over its result. */
+    private void awaitPrepared() {
+        while (Arrays.stream(preparing.getStackTrace()).anyMatch(frame -> frame.getClassName().contains("HostExecutor"))) {
+            Thread.onSpinWait();
+        }
+    }
+
+    /** The next loop measures the rest of the time. */
     @ParameterizedTest
     @EnumSource
     void aChannelThatMovedIsClosedWhenItsTimeIsOver(Kind kind) throws Exception {

@@ -47,6 +47,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
@@ -147,7 +148,7 @@ class PathRaceTest {
     private final class Client implements PathRace.Owner {
         private final CompletableFuture<QueuePair> result = new CompletableFuture<>();
         private final RpmaChannel options = new RpmaChannel();
-        private final EventLoop loop = group.next();
+        private final EventLoop loop;
         private final InetSocketAddress remote;
         private final TcpFallback fallback;
         private final PathRace race;
@@ -159,6 +160,11 @@ class PathRaceTest {
         }
 
         Client(InetSocketAddress remote, TcpFallback fallback, RpmaProvider... candidates) {
+            this(group.next(), remote, fallback, candidates);
+        }
+
+        Client(EventLoop loop, InetSocketAddress remote, TcpFallback fallback, RpmaProvider... candidates) {
+            this.loop = loop;
             this.remote = remote;
             this.fallback = fallback;
             race = new PathRace(this, PublicTypes.INSTANCE, List.of(candidates), remote, 100_000);
@@ -245,12 +251,19 @@ class PathRaceTest {
         client.close();
     }
 
-    /** A channel that has left its loop for one that has ended since. */
+    /** A channel that leaves its loop while it connects. */
     private final class MovedChannel implements ConnectAttempt.Owner, ConnectAttempt.Choice {
         private final RpmaChannel options = new RpmaChannel();
         private final CompletableFuture<QueuePair> connecting = new CompletableFuture<>();
-        private final EventLoop first = group.next();
-        private EventLoop loop = first;
+        private final EventLoop first;
+        private final List<RpmaProvider> candidates;
+        private volatile EventLoop loop;
+
+        MovedChannel(EventLoop first, RpmaProvider... candidates) {
+            this.first = first;
+            this.candidates = List.of(candidates);
+            loop = first;
+        }
 
         void connectAndMove(EventLoop to) {
             first.execute(() -> {
@@ -261,7 +274,7 @@ class PathRaceTest {
 
         @Override
         public List<RpmaProvider> candidates() {
-            return List.of(open(RpmaPath.SHARED_MEMORY), open(RpmaPath.RDMA));
+            return candidates;
         }
 
         @Override
@@ -336,7 +349,7 @@ class PathRaceTest {
     void aConnectionIsClosedIfTheLoopOfItsChannelHasEnded() throws Exception {
         RpmaEventLoopGroup ended = new RpmaEventLoopGroup(1);
         ended.shutdownGracefully(0, 5, TimeUnit.SECONDS).sync();
-        MovedChannel channel = new MovedChannel();
+        MovedChannel channel = new MovedChannel(group.next(), open(RpmaPath.SHARED_MEMORY), open(RpmaPath.RDMA));
         channel.connectAndMove(ended.next());
         QueuePair pair = channel.connecting.get(30, TimeUnit.SECONDS);
         // Each check is a turn of the event loop.
@@ -344,6 +357,41 @@ class PathRaceTest {
             continue;
         }
         assertTrue(pair.isEstablished());
+    }
+
+    /** The loop on which the paths are tried ends while one is being prepared. The channel is on another loop by then. */
+    @Test
+    void theConnectFailsIfTheLoopOfTheRaceHasEnded() throws Exception {
+        RpmaEventLoopGroup ending = new RpmaEventLoopGroup(1);
+        MovedChannel channel = new MovedChannel(ending.next(), silent(RpmaPath.SHARED_MEMORY), silent(RpmaPath.RDMA));
+        channel.connectAndMove(group.next());
+        assertTrue(asked.await(30, TimeUnit.SECONDS));
+        assertTrue(ending.shutdownGracefully(0, 5, TimeUnit.SECONDS).await(30, TimeUnit.SECONDS));
+        answers.countDown();
+        Throwable failure =
+            assertThrows(ExecutionException.class, () -> channel.connecting.get(30, TimeUnit.SECONDS)).getCause();
+        assertTrue(failure.getMessage().contains("has ended"), failure::toString);
+    }
+
+    /** A path of a race that has been cancelled is still being prepared when the loop ends. */
+    @Test
+    void aCancelledRaceWhoseLoopHasEndedReportsNothing() throws Exception {
+        RpmaEventLoopGroup ending = new RpmaEventLoopGroup(1);
+        EventLoop loop = ending.next();
+        CountDownLatch dropped = new CountDownLatch(1);
+        RpmaProvider path = standIn(RpmaPath.SHARED_MEMORY, () -> {
+            asked.countDown();
+            answers.await();
+            dropped.countDown();
+            throw new RpmaException(RpmaError.PROVIDER, "not here");
+        });
+        Client client = new Client(loop, address, TcpFallback.INSTANCE, path, silent(RpmaPath.RDMA));
+        assertTrue(asked.await(30, TimeUnit.SECONDS));
+        loop.submit(client.race::cancel).sync();
+        assertTrue(ending.shutdownGracefully(0, 5, TimeUnit.SECONDS).await(30, TimeUnit.SECONDS));
+        answers.countDown();
+        assertTrue(dropped.await(30, TimeUnit.SECONDS));
+        assertThrows(TimeoutException.class, () -> client.result.get(500, TimeUnit.MILLISECONDS));
     }
 
     /** The first connection of a process loads classes, for example, for which its event loop may need longer than 250 ms. */

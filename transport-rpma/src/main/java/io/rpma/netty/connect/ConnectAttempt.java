@@ -25,6 +25,8 @@ import java.net.ConnectException;
 import java.net.InetSocketAddress;
 import java.util.List;
 import java.util.Map;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 
@@ -36,6 +38,8 @@ import java.util.concurrent.TimeUnit;
  * <p>Used by the event loop of the channel, unless stated otherwise.
  */
 public final class ConnectAttempt implements PathRace.Owner {
+    private static final Runnable NOTHING = () -> { };
+
     private final Owner owner;
     private final UserTypes types;
     private final InetSocketAddress address;
@@ -50,6 +54,18 @@ public final class ConnectAttempt implements PathRace.Owner {
     private HostExecutor.Task preparing;
     // Not null while several paths are being tried.
     private PathRace race;
+    // What an event loop that has ended did not accept, while no other loop had the channel.
+    private final Queue<Passed> refused = new ConcurrentLinkedQueue<>();
+    private volatile boolean ended;
+
+    /**
+     * A task for the loop of the channel.
+     *
+     * @param task runs on that loop
+     * @param otherwise releases what the task would have used; runs on any thread if the attempt has ended
+     */
+    private record Passed(Runnable task, Runnable otherwise) {
+    }
 
     /** The channel that connects. */
     public interface Owner {
@@ -124,7 +140,7 @@ public final class ConnectAttempt implements PathRace.Owner {
         timeoutMillis = millis;
         if (millis > 0) {
             deadline = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(millis);
-            timeout = owner.eventLoop().schedule(this::timedOut, millis, TimeUnit.MILLISECONDS);
+            startTimeout();
         }
         List<RpmaProvider> candidates = choice.candidates();
         InetSocketAddress nameless = SocketAddresses.withoutName(address);
@@ -137,18 +153,37 @@ public final class ConnectAttempt implements PathRace.Owner {
         }
     }
 
+    private void startTimeout() {
+        timeout = owner.eventLoop().schedule(this::timedOut, deadline - System.nanoTime(), TimeUnit.NANOSECONDS);
+    }
+
+    /** Called when the channel has been registered with another event loop: its previous one may have ended. */
+    public void enter() {
+        if (timeout != null) {
+            timeout.cancel(false);
+            startTimeout();
+        }
+        passRefused();
+    }
+
     private void timedOut() {
-        // The race is used by the loop on which it began, which is the one that runs this.
-        Throwable cause = new ConnectTimeoutException("connection timed out after " + timeoutMillis + " ms: " + address
-            + (race == null ? "" : race.reasons()));
-        endByTimeout(cause, reasons(cause));
+        PathRace running = race;
+        if (running == null) {
+            Throwable cause = timeout("");
+            endByTimeout(cause, reasons(cause));
+        } else {
+            running.run(() -> endByTimeout(timeout(running.reasons()), running.passedOver()));
+        }
+    }
+
+    private Throwable timeout(String reasons) {
+        return new ConnectTimeoutException("connection timed out after " + timeoutMillis + " ms: " + address + reasons);
     }
 
     private void endByTimeout(Throwable cause, Map<RpmaProvider, String> reasons) {
-        EventLoop loop = owner.eventLoop();
-        if (!loop.inEventLoop()) {
+        if (!owner.eventLoop().inEventLoop()) {
             // The channel has been registered with another loop meanwhile.
-            passTo(loop, () -> endByTimeout(cause, reasons));
+            pass(() -> endByTimeout(cause, reasons), NOTHING);
             return;
         }
         if (promise != null) {
@@ -184,7 +219,7 @@ public final class ConnectAttempt implements PathRace.Owner {
      * @return its promise, or {@code null} if it has ended before
      */
     public ChannelPromise end() {
-        ChannelPromise ended = promise;
+        ChannelPromise last = promise;
         promise = null;
         if (timeout != null) {
             timeout.cancel(false);
@@ -198,7 +233,9 @@ public final class ConnectAttempt implements PathRace.Owner {
             race.cancel();
             race = null;
         }
-        return ended;
+        ended = true;
+        passRefused();
+        return last;
     }
 
     // ---- one path ----
@@ -225,12 +262,7 @@ public final class ConnectAttempt implements PathRace.Owner {
 
     /** Passes the result of the blocking part to the event loop; called on another thread. */
     private void hand(Connector.Prepared prepared, Throwable failure) {
-        try {
-            owner.eventLoop().execute(() -> prepared(prepared, failure));
-        } catch (RuntimeException e) {
-            // The loop has ended meanwhile, and has closed the channel.
-            drop(prepared);
-        }
+        pass(() -> prepared(prepared, failure), () -> drop(prepared));
     }
 
     private void drop(Connector.Prepared prepared) {
@@ -276,11 +308,14 @@ public final class ConnectAttempt implements PathRace.Owner {
 
     @Override
     public void won(QueuePair established, RpmaProvider taken, Map<RpmaProvider, String> passedOver) {
-        EventLoop loop = owner.eventLoop();
-        if (!loop.inEventLoop()) {
+        if (!owner.eventLoop().inEventLoop()) {
             // The channel has been registered with another loop meanwhile.
-            if (!passTo(loop, () -> won(established, taken, passedOver))) {
+            try {
+                owner.eventLoop().execute(() -> won(established, taken, passedOver));
+            } catch (RejectedExecutionException e) {
+                // That loop has ended. No loop watches the connection, so it cannot wait for the next one.
                 established.close();
+                lost(ConnectFailure.loopEnded());
             }
             return;
         }
@@ -295,9 +330,8 @@ public final class ConnectAttempt implements PathRace.Owner {
 
     @Override
     public void lost(Throwable cause) {
-        EventLoop loop = owner.eventLoop();
-        if (!loop.inEventLoop()) {
-            passTo(loop, () -> lost(cause));
+        if (!owner.eventLoop().inEventLoop()) {
+            pass(() -> lost(cause), NOTHING);
             return;
         }
         if (promise != null) {
@@ -305,13 +339,32 @@ public final class ConnectAttempt implements PathRace.Owner {
         }
     }
 
-    /** Passes a task to the loop of the channel. Returns {@code false} if that loop has ended, and has closed the channel. */
-    private static boolean passTo(EventLoop loop, Runnable task) {
+    // ---- one loop after another ----
+
+    /**
+     * Passes a task to the loop of the channel. If that loop has ended after the channel had left it, the next loop runs the
+     * task. Any thread.
+     */
+    private void pass(Runnable task, Runnable otherwise) {
+        EventLoop loop = owner.eventLoop();
         try {
             loop.execute(task);
-            return true;
         } catch (RejectedExecutionException e) {
-            return false;
+            refused.add(new Passed(task, otherwise));
+            if (ended || owner.eventLoop() != loop) {
+                // The attempt has ended, or another loop has the channel, and may not have seen this task.
+                passRefused();
+            }
+        }
+    }
+
+    private void passRefused() {
+        for (Passed next = refused.poll(); next != null; next = refused.poll()) {
+            if (ended) {
+                next.otherwise.run();
+            } else {
+                pass(next.task, next.otherwise);
+            }
         }
     }
 }

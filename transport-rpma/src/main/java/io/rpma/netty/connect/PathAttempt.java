@@ -60,8 +60,9 @@ final class PathAttempt extends AwaitedConnection {
                 try {
                     loop.execute(() -> prepared(prepared, failure, remote));
                 } catch (RejectedExecutionException e) {
-                    // The loop has ended meanwhile, and has closed the channel.
+                    // The loop has ended meanwhile.
                     drop(prepared);
+                    race.loopEnded();
                 }
             });
         } catch (RejectedExecutionException e) {

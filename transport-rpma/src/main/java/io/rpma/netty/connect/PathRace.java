@@ -186,6 +186,29 @@ public final class PathRace {
         }
     }
 
+    /** Runs a task on the loop of the race, or on another thread after that loop has ended. Any thread. */
+    void run(Runnable task) {
+        if (loop.inEventLoop()) {
+            task.run();
+            return;
+        }
+        try {
+            loop.execute(task);
+        } catch (RejectedExecutionException e) {
+            loop.terminationFuture().addListener(terminated -> task.run());
+        }
+    }
+
+    /** Called on another thread if the loop ended while a path was being prepared. The channel may be on another loop. */
+    void loopEnded() {
+        run(() -> {
+            if (!over) {
+                over = true;
+                owner.lost(ConnectFailure.loopEnded());
+            }
+        });
+    }
+
     private void stop() {
         over = true;
         if (headStart != null) {
