@@ -24,6 +24,7 @@ import io.netty.channel.EventLoop;
 import io.netty.channel.IoRegistration;
 import io.netty.channel.RecvByteBufAllocator;
 import io.netty.channel.ServerChannel;
+import io.netty.util.concurrent.GlobalEventExecutor;
 import io.netty.util.internal.logging.InternalLogger;
 import io.rpma.CompletionQueue;
 import io.rpma.RpmaException;
@@ -63,7 +64,8 @@ abstract class AbstractRpmaServerChannel extends AbstractChannel implements Serv
     private final Set<String> warnings = ConcurrentHashMap.newKeySet();
     private final LoopTasks tasks = new LoopTasks();
     private final LogLimit refusals = new LogLimit(System::nanoTime,
-        task -> eventLoop().schedule(() -> tasks.run(task), LogLimit.WINDOW_NANOS, TimeUnit.NANOSECONDS),
+        // Not by a timer of the event loop, which may end after this channel has left it.
+        task -> GlobalEventExecutor.INSTANCE.schedule(() -> tasks.run(task), LogLimit.WINDOW_NANOS, TimeUnit.NANOSECONDS),
         count -> LOGGER.warn("{} more connections to {} were not accepted within a second.", count, local));
     private final Backlog backlog = new Backlog(this::backlog);
     private final Acceptor acceptor = new Acceptor(this, handle(), backlog, tasks);

@@ -36,9 +36,11 @@ import io.netty.util.concurrent.Future;
 import io.rpma.ConnectionEvent;
 import io.rpma.netty.ConnectedChannels.End;
 import io.rpma.netty.ConnectedChannels.Kind;
+import io.rpma.netty.connect.LogLimit;
 import io.rpma.netty.loop.RpmaIoHandle;
 import io.rpma.netty.pair.OpenPairs;
 import io.rpma.netty.stream.Handshake;
+import java.lang.reflect.Field;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.nio.channels.ClosedChannelException;
@@ -413,5 +415,30 @@ class MovedServerTest {
         second.register(server).sync();
         exchange(connect.sync().channel(), end, 3);
         assertNull(wrong.poll());
+    }
+
+    /** The first loop ends before it has logged how many lines about refused clients were left out. */
+    @ParameterizedTest
+    @EnumSource
+    void linesThatAreLeftOutAreCountedByTheNextLoop(Kind kind) throws Exception {
+        RpmaEventLoopGroup ends = new RpmaEventLoopGroup(1);
+        EventLoop ending = ends.next();
+        listen(bootstrap(kind, ending));
+        LogLimit refusals = ((AbstractRpmaServerChannel) server).refusals();
+        ending.submit(() -> {
+            while (refusals.admits()) {
+                continue;
+            }
+        }).sync();
+        server.deregister().sync();
+        second.register(server).sync();
+        ends.shutdownGracefully(0, 5, TimeUnit.SECONDS).sync();
+        Field suppressed = LogLimit.class.getDeclaredField("suppressed");
+        suppressed.setAccessible(true);
+        // Each check is a turn of the event loop.
+        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(20);
+        while (second.submit(() -> suppressed.getLong(refusals)).get() > 0) {
+            assertTrue(System.nanoTime() - deadline < 0, "the number is never logged");
+        }
     }
 }
