@@ -14,16 +14,19 @@
 package io.rpma.netty;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
+import io.netty.channel.ChannelFuture;
 import io.rpma.netty.ConnectedChannels.Kind;
 import io.rpma.netty.stream.BulkAreas;
 import io.rpma.netty.stream.StreamSender;
 import java.io.IOException;
+import java.nio.channels.ClosedChannelException;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -73,6 +76,23 @@ class MovedGroupTest {
         second.register(channels.client).sync();
         assertClientReads(1);
         endFirst();
+        assertClientEnds();
+    }
+
+    /** The server does not read, so the credits of the client are used up, and what it has written waits. */
+    @Test
+    void whatAStreamHasNotSentFailsWhenTheLoopEndsThatReceivesItsMessages() throws Exception {
+        channels.server.config().setAutoRead(false);
+        channels.client.deregister().sync();
+        second.register(channels.client).sync();
+        ChannelFuture last;
+        do {
+            last = channels.client.writeAndFlush(Unpooled.wrappedBuffer(new byte[64 << 10]));
+            channels.client.eventLoop().submit(() -> { }).sync();
+        } while (last.isDone());
+        endFirst();
+        assertTrue(last.await(20, TimeUnit.SECONDS), "the promise is never completed");
+        assertInstanceOf(ClosedChannelException.class, last.cause());
         assertClientEnds();
     }
 
