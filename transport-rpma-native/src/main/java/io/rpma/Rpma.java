@@ -62,8 +62,9 @@ public final class Rpma {
      * Returns the provider of this process.
      *
      * @throws RpmaUnavailableException if {@code librpma} was requested by name and cannot be used; the message says what is
-     *     missing. If soft or tcp was requested, only if the platform is not 64-bit Linux. With every choice, if the JVM refuses
-     *     native access; the message names the flag that grants it
+     *     missing. If soft or tcp was requested, only if the platform is not 64-bit Linux, or as long as the folder that is
+     *     configured for soft cannot be used. With every choice, if the JVM refuses native access; the message names the flag
+     *     that grants it
      */
     public static RpmaProvider provider() {
         RpmaProvider provider = chosen;

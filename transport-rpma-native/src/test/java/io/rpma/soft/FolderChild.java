@@ -26,6 +26,7 @@ import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.Semaphore;
 
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
@@ -34,11 +35,13 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
  * PORT} prints the port that it listens on, and then for each client its address and the number of other processes that it shares
  * memory with. {@code connect ADDRESS PORT COUNT} makes the given number of connections. Each of them writes to the other
  * process's memory, reads it, and exchanges a message. When all of them exist, it prints how many processes it shares memory
- * with. A failure is printed as {@code errno NUMBER MESSAGE}. Both end when their input ends.
+ * with. A failure is printed as {@code errno NUMBER MESSAGE}, or as {@code unavailable MESSAGE} if there is no provider. For each
+ * line of input, the program starts again after a failure. Both end when their input ends.
  */
 final class FolderChild {
     private static final int MESSAGE = 64;
     private static final long REPLY = 1 << 20;
+    private static final Semaphore LINES = new Semaphore(0);
 
     private final Station station = new Station();
     private final List<Connection> connections = new ArrayList<>();
@@ -50,6 +53,13 @@ final class FolderChild {
     public static void main(String[] arguments) throws Exception {
         // The process ends with the test, even if its main thread is waiting for a client.
         Thread.ofPlatform().daemon().start(FolderChild::endWithInput);
+        while (!succeeds(arguments)) {
+            LINES.acquire();
+        }
+        Thread.currentThread().join();
+    }
+
+    private static boolean succeeds(String[] arguments) {
         try {
             FolderChild child = new FolderChild();
             InetSocketAddress address = new InetSocketAddress(arguments[1], Integer.parseInt(arguments[2]));
@@ -58,18 +68,19 @@ final class FolderChild {
             } else {
                 child.connect(address, Integer.parseInt(arguments[3]));
             }
+            return true;
         } catch (RpmaException e) {
             say("errno " + e.errno() + ' ' + e.getMessage());
         } catch (RpmaUnavailableException e) {
             say("unavailable " + e.getMessage());
         }
-        Thread.currentThread().join();
+        return false;
     }
 
     private static void endWithInput() {
         try (BufferedReader input = new BufferedReader(new InputStreamReader(System.in))) {
             while (input.readLine() != null) {
-                continue;
+                LINES.release();
             }
         } catch (java.io.IOException e) {
             // The other process has ended.

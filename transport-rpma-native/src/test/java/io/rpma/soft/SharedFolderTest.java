@@ -87,6 +87,12 @@ class SharedFolderTest {
         String answer() throws IOException {
             return answers.readLine();
         }
+
+        String answerToNextAttempt() throws IOException {
+            process.getOutputStream().write('\n');
+            process.getOutputStream().flush();
+            return answer();
+        }
     }
 
     private Child start(List<String> program, List<String> options, String... arguments) throws IOException {
@@ -392,6 +398,26 @@ class SharedFolderTest {
         setMode("rwxrwxrwx");
         String answer = serve(List.of(), LOOPBACK).answer();
         assertTrue(answer.startsWith("unavailable") && answer.contains("777") && answer.contains("chmod +t"), answer);
+    }
+
+    /** A container may start before the folder is mounted, or before another container has created it. */
+    @Test
+    void aFolderThatAppearsLaterIsUsedByTheNextAttempt() throws Exception {
+        Files.delete(folder);
+        Child listener = serve(List.of(), LOOPBACK);
+        String missing = listener.answer();
+        assertTrue(missing.startsWith("unavailable") && missing.contains("create it with the mode 2770"), missing);
+        String stillMissing = listener.answerToNextAttempt();
+        assertEquals(missing, stillMissing);
+        Files.createDirectory(folder);
+        setMode("rwxrwxrwx");
+        String unsafe = listener.answerToNextAttempt();
+        assertTrue(unsafe.startsWith("unavailable") && unsafe.contains("chmod +t"), unsafe);
+        setMode("rwxrwx---");
+        String port = listener.answerToNextAttempt();
+        assertEquals(2, files(), () -> "the socket and its lock, after " + port);
+        assertEquals("done 1", connect(List.of(), LOOPBACK, port, 1).answer());
+        assertEquals(LOOPBACK + " 1", listener.answer());
     }
 
     @Test

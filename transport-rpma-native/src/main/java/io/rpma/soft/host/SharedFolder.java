@@ -62,23 +62,10 @@ public final class SharedFolder {
     /** The number of times a lock file is opened again because its holder has just removed it. */
     private static final int MOST_TRIES = 100;
 
-    private static final SharedFolder CONFIGURED;
-    private static final RpmaUnavailableException FAILURE;
-
-    static {
-        SharedFolder folder = null;
-        RpmaUnavailableException failure = null;
-        String path = System.getProperty(DIRECTORY_PROPERTY);
-        if (path != null) {
-            try {
-                folder = open(path);
-            } catch (RpmaException e) {
-                failure = new RpmaUnavailableException(e.getMessage(), e);
-            }
-        }
-        CONFIGURED = folder;
-        FAILURE = failure;
-    }
+    private static final String CONFIGURED_PATH = System.getProperty(DIRECTORY_PROPERTY);
+    // Opened by the first call that needs it, and not by a static initializer: the folder may appear after an attempt has failed.
+    // Guarded by the lock of the class.
+    private static SharedFolder configured;
 
     private final String shown;
     private final String place;
@@ -91,18 +78,22 @@ public final class SharedFolder {
     /**
      * Returns the folder that is configured for this process, {@code null} if there is none.
      *
-     * @throws RpmaUnavailableException if it cannot be used; the message says why
+     * @throws RpmaUnavailableException if it cannot be used; the message says why. A later call tries again
      */
-    public static SharedFolder configured() {
-        if (FAILURE != null) {
-            throw new RpmaUnavailableException(FAILURE.getMessage(), FAILURE);
+    public static synchronized SharedFolder configured() {
+        if (configured == null && isConfigured()) {
+            try {
+                configured = open(CONFIGURED_PATH);
+            } catch (RpmaException e) {
+                throw new RpmaUnavailableException(e.getMessage(), e);
+            }
         }
-        return CONFIGURED;
+        return configured;
     }
 
-    /** Returns whether processes of other users may be peers. */
+    /** Returns whether processes of other users may be peers. The folder may not be usable yet. */
     public static boolean isConfigured() {
-        return CONFIGURED != null;
+        return CONFIGURED_PATH != null;
     }
 
     /** Opens a folder; it stays open for the life of the process. */
