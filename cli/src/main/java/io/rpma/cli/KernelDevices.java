@@ -118,10 +118,13 @@ final class KernelDevices {
         return addresses;
     }
 
-    /** Returns the text of an address, without the interface that Java appends to some addresses. */
+    /**
+     * Returns the text of an address. Java appends the interface to some addresses. It is left out unless the address depends on
+     * it, as link-local addresses do.
+     */
     static String text(InetAddress address) {
         String text = address.getHostAddress();
-        int scope = text.indexOf('%');
+        int scope = address.isLinkLocalAddress() ? -1 : text.indexOf('%');
         return scope < 0 ? text : text.substring(0, scope);
     }
 

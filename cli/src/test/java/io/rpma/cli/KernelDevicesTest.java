@@ -20,6 +20,9 @@ import io.rpma.cli.Report.Gid;
 import io.rpma.cli.Report.Port;
 import io.rpma.cli.Report.RdmaDevice;
 import java.io.IOException;
+import java.net.Inet6Address;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -44,6 +47,19 @@ class KernelDevicesTest {
         for (int i = 0; i < 12; i++) {
             write(port + "gids/" + i, "0000:0000:0000:0000:0000:0000:0000:0000");
         }
+    }
+
+    /** A link-local address means a different host on each interface. Java also appends the interface to other addresses. */
+    @Test
+    void onlyALinkLocalAddressKeepsItsInterface() throws Exception {
+        byte[] bytes = InetAddress.getByName("fe80::1").getAddress();
+        assertEquals("fe80:0:0:0:0:0:0:1%7", KernelDevices.text(Inet6Address.getByAddress(null, bytes, 7)));
+        assertEquals("[fe80:0:0:0:0:0:0:1%7]:7471",
+            Probe.text(new InetSocketAddress(Inet6Address.getByAddress(null, bytes, 7), 7471)));
+        assertEquals("fe80:0:0:0:0:0:0:1", KernelDevices.text(InetAddress.getByName("fe80::1")));
+        byte[] unique = InetAddress.getByName("fd77::1").getAddress();
+        assertEquals("fd77:0:0:0:0:0:0:1", KernelDevices.text(Inet6Address.getByAddress(null, unique, 7)));
+        assertEquals("10.0.0.1", KernelDevices.text(InetAddress.getByName("10.0.0.1")));
     }
 
     @Test
