@@ -29,6 +29,7 @@ import io.netty.channel.epoll.EpollServerSocketChannel;
 import io.netty.channel.epoll.EpollSocketChannel;
 import io.netty.channel.socket.ChannelInputShutdownEvent;
 import io.netty.channel.socket.SocketChannel;
+import io.netty.channel.unix.Errors;
 import io.netty.util.NetUtil;
 import io.rpma.netty.RpmaByteBufAllocator;
 import io.rpma.netty.RpmaChannel;
@@ -62,6 +63,10 @@ import picocli.CommandLine.TypeConversionException;
  */
 @Command(name = "tcp-proxy", description = "Lets programs that know only TCP use RPMA")
 final class TcpProxyExample implements Callable<Integer> {
+    private static final int EACCES = 13;
+    private static final int EADDRINUSE = 98;
+    private static final int EADDRNOTAVAIL = 99;
+
     @Spec
     private CommandSpec spec;
 
@@ -206,9 +211,13 @@ final class TcpProxyExample implements Callable<Integer> {
         return what;
     }
 
-    /** Starts a proxy. */
-    static Channel start(EventLoopGroup group, End from, End to) throws InterruptedException {
-        return new ServerBootstrap()
+    /**
+     * Starts a proxy.
+     *
+     * @throws IOException if it cannot listen; the message contains the address
+     */
+    static Channel start(EventLoopGroup group, End from, End to) throws IOException, InterruptedException {
+        ChannelFuture listening = new ServerBootstrap()
             .group(group)
             .channel(from.serverChannel())
             // Reading starts when the target is connected. Data that TCP receives is read into registered memory, so that the
@@ -222,7 +231,25 @@ final class TcpProxyExample implements Callable<Integer> {
                     connect(client, to);
                 }
             })
-            .bind(from.address()).sync().channel();
+            .bind(from.address()).await();
+        if (!listening.isSuccess()) {
+            throw cannotListen(from, listening.cause());
+        }
+        return listening.channel();
+    }
+
+    private static IOException cannotListen(End from, Throwable failure) {
+        if (!(failure instanceof Errors.NativeIoException ofTcp)) {
+            // The message of an RPMA channel contains the address and the remedy.
+            return new IOException(failure.getMessage(), failure);
+        }
+        String remedy = switch (-ofTcp.expectedErr()) {
+            case EADDRINUSE -> "; 'ss -ltnp' shows who listens there, and port 0 chooses a free port";
+            case EADDRNOTAVAIL -> "; 'ip address' shows the addresses of this host";
+            case EACCES -> "; ports below 1024 need a privilege, so choose another one";
+            default -> "";
+        };
+        return new IOException("cannot listen at " + from + ": " + failure.getMessage() + remedy, failure);
     }
 
     private static void connect(SocketChannel client, End to) {

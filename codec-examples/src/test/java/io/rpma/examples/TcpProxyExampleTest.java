@@ -111,6 +111,29 @@ class TcpProxyExampleTest {
         }
     }
 
+    @Test
+    void whereItCannotListenIsNamed() throws Exception {
+        try (ServerSocket taken = listen()) {
+            String from = "tcp:127.0.0.1:" + taken.getLocalPort();
+            ExampleRun run = ExampleRun.toEnd("tcp-proxy", "--from", from, "--to", "tcp:127.0.0.1:9").ended(1);
+            run.errorHas("tcp-proxy failed: cannot listen at " + from + ": ");
+            run.errorHas("Address already in use; 'ss -ltnp' shows who listens there, and port 0 chooses a free port");
+        }
+        ExampleRun run = ExampleRun.toEnd("tcp-proxy", "--from", "tcp:192.0.2.1:7471", "--to", "tcp:127.0.0.1:9").ended(1);
+        run.errorHas("cannot listen at tcp:192.0.2.1:7471: ");
+        run.errorHas("'ip address' shows the addresses of this host");
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void anAddressInUseIsNamed(boolean rpma) throws Exception {
+        End taken = proxy(rpma ? End.rpma(0) : End.tcp(0), End.tcp(9));
+        IOException failure = assertThrows(IOException.class, () -> proxy(taken, End.tcp(9)));
+        assertTrue(failure.getMessage().contains("127.0.0.1:" + taken.address().getPort()), failure::toString);
+        assertTrue(failure.getMessage().contains("port 0 chooses a free port") || Rpma.provider().name().equals("librpma"),
+            failure::toString);
+    }
+
     private static String listening(ExampleRun proxy) throws IOException {
         return proxy.lineWith(ServerProcess.LISTENING).substring(ServerProcess.LISTENING.length());
     }
