@@ -21,6 +21,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import io.rpma.agent.programs.ClassicNio;
 import io.rpma.agent.programs.ForeignOptions;
 import io.rpma.agent.programs.GrpcEcho;
+import io.rpma.agent.programs.LoopManners;
 import io.rpma.agent.programs.Nested;
 import io.rpma.agent.programs.NettyEcho;
 import io.rpma.agent.programs.NioHandles;
@@ -69,6 +70,15 @@ class ApplicationsTest {
     void answersWhatAGroupIs() throws Exception {
         assertEquals(List.of("result: true false true false"), Program.plain().run(NioManners.class, "asks").result());
         assertEquals(List.of("result: true false true false"), Program.withAgent("").run(NioManners.class, "asks").result());
+    }
+
+    /** A group whose loops have no threads yet is only known to the application. */
+    @Test
+    void keepsNoGroupThatIsDropped() throws Exception {
+        List<String> expected = List.of("result: dropped group collected true");
+        assertEquals(expected, Program.plain().run(LoopManners.class, "drops").result());
+        Program.Output output = Program.withAgent("report").run(LoopManners.class, "drops");
+        assertEquals(expected, output.result(), output.text());
     }
 
     /**

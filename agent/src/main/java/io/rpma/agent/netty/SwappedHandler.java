@@ -26,8 +26,10 @@ import io.netty.channel.nio.AbstractNioChannel;
 import io.netty.util.concurrent.DefaultThreadFactory;
 import io.netty.util.concurrent.ThreadAwareExecutor;
 import io.rpma.agent.Swap;
+import java.lang.ref.WeakReference;
+import java.util.Collections;
 import java.util.Map;
-import java.util.concurrent.ConcurrentHashMap;
+import java.util.WeakHashMap;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 
@@ -39,7 +41,10 @@ import java.util.concurrent.TimeUnit;
  * original handler.
  */
 final class SwappedHandler implements IoHandler, Swap.StandIn {
-    private static final Map<ThreadAwareExecutor, SwappedHandler> BY_LOOP = new ConcurrentHashMap<>();
+    // A loop refers to its handler, and the handler to its loop. The map keeps neither, because an application may drop a loop
+    // without shutting it down. If the loop has no thread yet, nothing else refers to it.
+    private static final Map<ThreadAwareExecutor, WeakReference<SwappedHandler>> BY_LOOP =
+        Collections.synchronizedMap(new WeakHashMap<>());
     /** How long this loop waits at its end for the original loop, one of whose handlers may be blocked. */
     private static final long PATIENCE_SECONDS = 5;
 
@@ -62,12 +67,13 @@ final class SwappedHandler implements IoHandler, Swap.StandIn {
         this.rpma = rpma;
         this.kind = kind;
         this.originalFactory = originalFactory;
-        BY_LOOP.put(executor, this);
+        BY_LOOP.put(executor, new WeakReference<>(this));
     }
 
     /** Returns the event loop that a channel is registered with in place of the given one. */
     static EventLoop loopFor(EventLoop loop, Channel channel) {
-        SwappedHandler handler = loop instanceof ThreadAwareExecutor executor ? BY_LOOP.get(executor) : null;
+        WeakReference<SwappedHandler> found = loop instanceof ThreadAwareExecutor executor ? BY_LOOP.get(executor) : null;
+        SwappedHandler handler = found == null ? null : found.get();
         return handler == null || !isForeign(channel) ? loop : handler.originalLoop(loop);
     }
 
