@@ -117,16 +117,25 @@ final class CallSites extends AsmVisitorWrapper.AbstractBase {
             } else if (opcode == Opcodes.INVOKEINTERFACE && name.equals("register")
                     && owner.equals(root + "/channel/Channel$Unsafe")) {
                 register();
-            } else if (opcode == Opcodes.INVOKEINTERFACE && name.equals("setOption")
-                    && owner.equals(root + "/channel/ChannelConfig")) {
+            } else if (opcode == Opcodes.INVOKEINTERFACE && name.equals("setOption") && isConfig(owner)) {
                 setOption(owner, descriptor);
                 return;
+            } else if (opcode == Opcodes.INVOKEINTERFACE && name.equals("getOption") && isConfig(owner)) {
+                changed++;
+                otherOption();
             } else if (isIoType && opcode == Opcodes.INVOKEVIRTUAL && name.equals("getClass")) {
                 changed++;
                 super.visitMethodInsn(Opcodes.INVOKESTATIC, SITES, "handlerType", "(Ljava/lang/Object;)Ljava/lang/Class;", false);
                 return;
             }
             super.visitMethodInsn(opcode, owner, name, descriptor, isInterface);
+        }
+
+        /** Returns whether a type is the configuration of channels, or one of those that a channel of a socket returns. */
+        private boolean isConfig(String type) {
+            return type.equals(root + "/channel/ChannelConfig") || type.equals(root + "/channel/socket/SocketChannelConfig")
+                || type.equals(root + "/channel/socket/ServerSocketChannelConfig")
+                || type.equals(root + "/channel/socket/DatagramChannelConfig");
         }
 
         /** Changes the operand stack from (factory) to (other factory). */
@@ -160,6 +169,17 @@ final class CallSites extends AsmVisitorWrapper.AbstractBase {
             // First, (config, option, value) is changed to (value, config, other option).
             visitInsn(Opcodes.DUP_X2);
             visitInsn(Opcodes.POP);
+            otherOption();
+            // Then this is changed to (config, other option, value).
+            visitInsn(Opcodes.DUP2_X1);
+            visitInsn(Opcodes.POP2);
+            visitInsn(Opcodes.DUP2_X1);
+            super.visitMethodInsn(Opcodes.INVOKEINTERFACE, owner, "setOption", descriptor, true);
+            super.visitMethodInsn(Opcodes.INVOKESTATIC, SITES, "accepted", "(Ljava/lang/Object;Ljava/lang/Object;Z)Z", false);
+        }
+
+        /** Changes the operand stack from (config, option) to (config, other option). */
+        private void otherOption() {
             visitInsn(Opcodes.DUP2);
             visitLdcInsn(Type.getObjectType(root + "/channel/ChannelFactory"));
             super.visitMethodInsn(Opcodes.INVOKESTATIC, SITES, "option",
@@ -167,12 +187,6 @@ final class CallSites extends AsmVisitorWrapper.AbstractBase {
             visitTypeInsn(Opcodes.CHECKCAST, root + "/channel/ChannelOption");
             visitInsn(Opcodes.SWAP);
             visitInsn(Opcodes.POP);
-            // Then this is changed to (config, other option, value).
-            visitInsn(Opcodes.DUP2_X1);
-            visitInsn(Opcodes.POP2);
-            visitInsn(Opcodes.DUP2_X1);
-            super.visitMethodInsn(Opcodes.INVOKEINTERFACE, owner, "setOption", descriptor, true);
-            super.visitMethodInsn(Opcodes.INVOKESTATIC, SITES, "accepted", "(Ljava/lang/Object;Ljava/lang/Object;Z)Z", false);
         }
 
         /** Changes the operand stack from (unsafe, loop, promise) to (unsafe, other loop, promise). */

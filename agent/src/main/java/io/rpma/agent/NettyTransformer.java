@@ -33,7 +33,8 @@ import net.bytebuddy.pool.TypePool;
 
 /**
  * Changes the classes that create channels and event loops: those of Netty, and those of frameworks and applications that call
- * Netty's factories directly. If a change fails, the class stays as it was.
+ * Netty's factories directly. It also changes the classes that name the options of NIO or io_uring, which the channels that
+ * replace those of NIO or io_uring have by other names. If a change fails, the class stays as it was.
  */
 final class NettyTransformer implements ClassFileTransformer {
     private static final String LANDMARK = "io/netty/" + NettyCopy.LANDMARK;
@@ -55,7 +56,8 @@ final class NettyTransformer implements ClassFileTransformer {
             String root = name.replace('.', '/');
             roots.add(root);
             constants.put(root, Set.of(root + "/channel/ChannelFactory", root + "/bootstrap/ChannelFactory",
-                root + "/channel/IoHandlerFactory"));
+                root + "/channel/IoHandlerFactory", root + "/channel/socket/nio/NioChannelOption",
+                root + "/channel/uring/IoUringChannelOption"));
         }
     }
 

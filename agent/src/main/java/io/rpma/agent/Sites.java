@@ -112,7 +112,10 @@ public final class Sites {
         }
     }
 
-    /** Returns the option that replaces {@code option} in {@code config.setOption(option, value)}. */
+    /**
+     * Returns the option that replaces {@code option} in {@code config.setOption(option, value)} and in
+     * {@code config.getOption(option)}.
+     */
     public static Object option(Object config, Object option, Class<?> netty) {
         try {
             return swaps.of(netty).option(config, option);

@@ -45,9 +45,9 @@ public interface Swap {
     Object loop(Object loop, Object promise) throws Throwable;
 
     /**
-     * Returns the option that is set in place of an option of the application.
+     * Returns the option that is set or read in place of an option of the application.
      *
-     * @param config the {@code ChannelConfig} in which it is set
+     * @param config the {@code ChannelConfig} in which it is set or read
      * @param option a {@code ChannelOption}
      * @return a {@code ChannelOption} for the same values, possibly the same object
      */

@@ -13,6 +13,7 @@
 
 package io.rpma.agent.programs;
 
+import application.LaterOptions;
 import io.netty.bootstrap.Bootstrap;
 import io.netty.bootstrap.ServerBootstrap;
 import io.netty.channel.Channel;
@@ -49,21 +50,23 @@ public final class ForeignOptions {
         if (isNio) {
             connect(server.channel(NioServerSocketChannel.class), client.channel(NioSocketChannel.class)
                 .option(NioChannelOption.of(StandardSocketOptions.SO_LINGER), 7),
-                NioChannelOption.of(ExtendedSocketOptions.TCP_KEEPIDLE));
+                NioChannelOption.of(ExtendedSocketOptions.TCP_KEEPIDLE), true);
             datagrams(group);
         } else {
             connect(server.channel(IoUringServerSocketChannel.class), client.channel(IoUringSocketChannel.class)
-                .option(ChannelOption.SO_LINGER, 7), IoUringChannelOption.TCP_KEEPIDLE);
+                .option(ChannelOption.SO_LINGER, 7), IoUringChannelOption.TCP_KEEPIDLE, false);
         }
         group.shutdownGracefully(0, 10, TimeUnit.SECONDS).sync();
     }
 
-    private static void connect(ServerBootstrap server, Bootstrap client, ChannelOption<Integer> keepIdle) throws Exception {
+    private static void connect(ServerBootstrap server, Bootstrap client, ChannelOption<Integer> keepIdle, boolean isNio)
+            throws Exception {
         Channel listening = server.bind(new InetSocketAddress("127.0.0.1", 0)).sync().channel();
         Channel channel = client.option(keepIdle, 77).connect(listening.localAddress()).sync().channel();
         Integer idle = channel.config().getOption(keepIdle);
         System.out.println("result: linger " + channel.config().getOption(ChannelOption.SO_LINGER) + ", idle "
             + (idle != null ? idle : channel.config().getOption(EpollChannelOption.TCP_KEEPIDLE)));
+        LaterOptions.set(channel, isNio);
         System.out.println("channels: " + channel.getClass().getSimpleName());
         channel.close().sync();
         listening.close().sync();
