@@ -70,9 +70,9 @@ final class CallSites extends AsmVisitorWrapper.AbstractBase {
             @Override
             public MethodVisitor visitMethod(int access, String name, String descriptor, String signature, String[] exceptions) {
                 if (isLegacyLoop && name.startsWith("registeredChannels")) {
-                    // This method counts channels by the class of the original handler, which no longer exists. Removing it
-                    // leaves the inherited method.
+                    // This method asks the original handler, which has none of the channels.
                     changed++;
+                    registeredChannels(super.visitMethod(access, name, descriptor, signature, exceptions), owner, descriptor);
                     return null;
                 }
                 MethodVisitor next = super.visitMethod(access, name, descriptor, signature, exceptions);
@@ -82,6 +82,25 @@ final class CallSites extends AsmVisitorWrapper.AbstractBase {
                 return next == null ? null : new Calls(next, isBootstrap, isIoType, isOfNioLoop);
             }
         };
+    }
+
+    /** Writes a method of a loop that returns the number of its channels, or their iterator. */
+    private void registeredChannels(MethodVisitor method, String loop, String descriptor) {
+        method.visitCode();
+        method.visitVarInsn(Opcodes.ALOAD, 0);
+        method.visitMethodInsn(Opcodes.INVOKEVIRTUAL, loop, "ioHandler", "()L" + root + "/channel/IoHandler;", false);
+        boolean isNumber = Type.getReturnType(descriptor) == Type.INT_TYPE;
+        if (isNumber) {
+            method.visitVarInsn(Opcodes.ALOAD, 0);
+            method.visitMethodInsn(Opcodes.INVOKEVIRTUAL, loop, "getNumOfRegisteredChannels", "()I", false);
+            method.visitMethodInsn(Opcodes.INVOKESTATIC, SITES, "registeredChannels", "(Ljava/lang/Object;I)I", false);
+        } else {
+            method.visitMethodInsn(Opcodes.INVOKESTATIC, SITES, "registeredChannelsIterator",
+                "(Ljava/lang/Object;)Ljava/util/Iterator;", false);
+        }
+        method.visitInsn(isNumber ? Opcodes.IRETURN : Opcodes.ARETURN);
+        method.visitMaxs(0, 0);
+        method.visitEnd();
     }
 
     private final class Calls extends MethodVisitor {

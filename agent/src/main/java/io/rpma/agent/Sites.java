@@ -14,11 +14,12 @@
 package io.rpma.agent;
 
 import java.net.SocketAddress;
+import java.util.Iterator;
 import java.util.regex.Pattern;
 
 /**
  * The methods that the changed classes call. Each method returns its argument if the agent has no replacement. None of them
- * throws, except {@link #handler}.
+ * throws, except {@link #handler} and {@link #registeredChannelsIterator}.
  *
  * <p>The method of a bootstrap or a framework that creates a channel has the channel's address, but the factory of the channel
  * does not. The agent therefore wraps these methods: they store the address here for their thread, and the replacement of the
@@ -153,5 +154,26 @@ public final class Sites {
      */
     public static Object handler(Object handler) {
         return handler instanceof Swap.StandIn standIn ? standIn.originalHandler() : handler;
+    }
+
+    /**
+     * Returns the number of channels of an event loop.
+     *
+     * @param registrations the number of handles that are registered with the loop, which is the result for other handlers
+     */
+    public static int registeredChannels(Object handler, int registrations) {
+        return handler instanceof Swap.StandIn standIn ? standIn.channels().size() : registrations;
+    }
+
+    /**
+     * Returns the channels of an event loop.
+     *
+     * @throws UnsupportedOperationException if the handler replaces no other one
+     */
+    public static Iterator<?> registeredChannelsIterator(Object handler) {
+        if (handler instanceof Swap.StandIn standIn) {
+            return standIn.channels().iterator();
+        }
+        throw new UnsupportedOperationException("registeredChannelsIterator");
     }
 }

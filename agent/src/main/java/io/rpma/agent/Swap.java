@@ -13,6 +13,8 @@
 
 package io.rpma.agent;
 
+import java.util.Collection;
+
 /**
  * The changes that the agent makes to one copy of Netty. The methods use only types that every class loader has, because the
  * implementation is loaded by a child of the loader of that copy of Netty and uses its classes.
@@ -63,6 +65,9 @@ public interface Swap {
 
         /** Returns the handler that the event loop would have without the agent. */
         Object originalHandler();
+
+        /** Returns the channels that the application has registered with the event loop and that are registered now. */
+        Collection<?> channels();
     }
 
     /** The part of the agent that an implementation can call. */

@@ -81,6 +81,19 @@ class ApplicationsTest {
         assertEquals(expected, output.result(), output.text());
     }
 
+    @ParameterizedTest
+    @CsvSource({"nio, ''", "epoll, ''", "nio, ports=1", "epoll, ports=1"})
+    void countsTheChannelsOfALoop(String transport, String options) throws Exception {
+        List<String> expected = Program.plain().run(LoopManners.class, transport).result();
+        assertEquals(List.of("result: 0 channels at first, 0 listed", "result: 1 channels with a server, 1 listed",
+            "result: 3 channels with a connection, 3 listed", "result: 1 channels without the connection, 1 listed",
+            "result: 0 channels in the end, 0 listed"), expected);
+        Program.Output output = Program.withAgent(options).run(LoopManners.class, transport);
+        assertEquals(expected, output.result(), output.text());
+        assertEquals(List.of(options.isEmpty() ? "channels: RpmaServerChannel, RpmaChannel"
+            : "channels: EpollServerSocketChannel, EpollSocketChannel"), channels(output), output.text());
+    }
+
     /**
      * An application without the io_uring transport registers channels of the JDK with a loop, and calls methods that only a loop
      * of NIO has.

@@ -15,6 +15,7 @@ package io.rpma.agent.netty;
 
 import io.netty.channel.Channel;
 import io.netty.channel.EventLoop;
+import io.netty.channel.EventLoopGroup;
 import io.netty.channel.IoHandle;
 import io.netty.channel.IoHandler;
 import io.netty.channel.IoHandlerContext;
@@ -27,8 +28,11 @@ import io.netty.util.concurrent.DefaultThreadFactory;
 import io.netty.util.concurrent.ThreadAwareExecutor;
 import io.rpma.agent.Swap;
 import java.lang.ref.WeakReference;
+import java.util.ArrayList;
 import java.util.Collections;
+import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.WeakHashMap;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -52,6 +56,8 @@ final class SwappedHandler implements IoHandler, Swap.StandIn {
     private final IoHandler rpma;
     private final HandlerKind kind;
     private final IoHandlerFactory originalFactory;
+    // The channels that have been registered with this loop or with the original one, some of which may be registered no longer.
+    private final Set<Channel> channels = Collections.synchronizedSet(Collections.newSetFromMap(new WeakHashMap<>()));
     // Guarded by this. The two fields of the original loop do not change any more when this loop ends.
     private MultiThreadIoEventLoopGroup original;
     private IoHandler handlerOfOriginal;
@@ -74,7 +80,11 @@ final class SwappedHandler implements IoHandler, Swap.StandIn {
     static EventLoop loopFor(EventLoop loop, Channel channel) {
         WeakReference<SwappedHandler> found = loop instanceof ThreadAwareExecutor executor ? BY_LOOP.get(executor) : null;
         SwappedHandler handler = found == null ? null : found.get();
-        return handler == null || !isForeign(channel) ? loop : handler.originalLoop(loop);
+        if (handler == null || !isForeign(channel)) {
+            return loop;
+        }
+        handler.channels.add(channel);
+        return handler.originalLoop(loop);
     }
 
     private static boolean isForeign(Channel channel) {
@@ -169,6 +179,24 @@ final class SwappedHandler implements IoHandler, Swap.StandIn {
     }
 
     @Override
+    public List<Channel> channels() {
+        EventLoopGroup other;
+        synchronized (this) {
+            other = original;
+        }
+        List<Channel> registered = new ArrayList<>();
+        synchronized (channels) {
+            for (Channel channel : channels) {
+                if (channel.isRegistered()
+                        && (channel.eventLoop() == executor || other != null && channel.eventLoop().parent() == other)) {
+                    registered.add(channel);
+                }
+            }
+        }
+        return Collections.unmodifiableList(registered);
+    }
+
+    @Override
     public void initialize() {
         rpma.initialize();
         if (running != null) {
@@ -209,6 +237,9 @@ final class SwappedHandler implements IoHandler, Swap.StandIn {
 
     @Override
     public IoRegistration register(IoHandle handle) throws Exception {
+        if (handle instanceof Channel.Unsafe unsafe) {
+            channels.add(unsafe.voidPromise().channel());
+        }
         if (rpma.isCompatible(handle.getClass()) || !kind.takes(handle.getClass())) {
             return rpma.register(handle);
         }
