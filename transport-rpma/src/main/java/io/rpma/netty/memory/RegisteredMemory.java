@@ -76,19 +76,14 @@ public final class RegisteredMemory {
     private RegisteredMemory() {
     }
 
-    /** The memory. It is reserved when the first buffer is allocated, so that loading the outer class chooses no provider. */
+    /** The memory. Its addresses are reserved when the first slab is added, so that loading the class chooses no provider. */
     private static final class Memory {
         static final Slabs SLABS;
         static final BuddyArena ARENA;
         static final SharedMagazines SHARED;
 
         static {
-            try {
-                SLABS = new Slabs(MAX_BYTES);
-            } catch (RpmaException e) {
-                throw new IllegalStateException("the addresses for " + MAX_BYTES + " bytes of registered memory cannot be"
-                    + " reserved: " + e.getMessage() + " (-Dio.rpma.netty.maxRegisteredBytes sets the size)", e);
-            }
+            SLABS = new Slabs(MAX_BYTES);
             ARENA = new BuddyArena(SLABS);
             SHARED = new SharedMagazines(ARENA);
         }
@@ -99,10 +94,7 @@ public final class RegisteredMemory {
         allocator = of;
     }
 
-    /**
-     * Returns what the magazines of all threads exchange. The first call reserves the memory, so call it only if a buffer
-     * exists or is needed.
-     */
+    /** Returns what the magazines of all threads exchange. */
     static SharedMagazines shared() {
         return Memory.SHARED;
     }

@@ -28,22 +28,31 @@ public final class Slabs {
     /** The largest amount of memory that slabs can have. */
     public static final long MAX_BYTES = 1L << SLAB_SHIFT + 20;
 
-    private final AddressRange range;
-    private final long base;
     private final AtomicReferenceArray<Slab> slabs;
+    private AddressRange range;
+    // Until there is a slab, no address has an index below their number. Whoever has the address of a slab also sees its base.
+    private long base = Long.MIN_VALUE;
     private int count;
 
     /**
-     * Reserves the addresses.
+     * Creates the slabs. The addresses are reserved when the first slab is added: this needs a provider, and there may be none
+     * until later, for example because the folder of soft does not exist yet.
      *
      * @param maxBytes the largest amount of memory that may be added, at least {@link #SLAB_SIZE} and at most {@link #MAX_BYTES};
      *     a part that is smaller than a slab is not used
      */
-    Slabs(long maxBytes) throws RpmaException {
-        int most = (int) (maxBytes >>> SLAB_SHIFT);
-        range = Rpma.providers().getFirst().reserve((long) most << SLAB_SHIFT);
+    Slabs(long maxBytes) {
+        slabs = new AtomicReferenceArray<>((int) (maxBytes >>> SLAB_SHIFT));
+    }
+
+    private void reserve() {
+        try {
+            range = Rpma.providers().getFirst().reserve(maxBytes());
+        } catch (RpmaException e) {
+            throw new IllegalStateException("the addresses for " + maxBytes() + " bytes of registered memory cannot be"
+                + " reserved: " + e.getMessage() + " (-Dio.rpma.netty.maxRegisteredBytes sets the size)", e);
+        }
         base = range.address();
-        slabs = new AtomicReferenceArray<>(most);
     }
 
     /**
@@ -54,6 +63,9 @@ public final class Slabs {
     synchronized Slab add() throws RpmaException {
         if (count == slabs.length()) {
             return null;
+        }
+        if (range == null) {
+            reserve();
         }
         long offset = (long) count << SLAB_SHIFT;
         Slab slab = new Slab(range.commit(offset, SLAB_SIZE), range.buffer(offset, SLAB_SIZE));
