@@ -43,7 +43,8 @@ final class LibrpmaDevices {
     private static final Logger LOG = LoggerFactory.getLogger(LibrpmaDevices.class);
     private static final String FUNCTION = "rpma_utils_get_ibv_context";
 
-    // librdmacm opens each device once and keeps it open, so a context identifies a device for the life of the process.
+    // Each device is kept open, so a context identifies a device for the life of the process, even if the device is removed from
+    // the machine.
     private static final Map<Long, LibrpmaDevice> BY_CONTEXT = new ConcurrentHashMap<>();
 
     private LibrpmaDevices() {
@@ -146,6 +147,9 @@ final class LibrpmaDevices {
     private static LibrpmaDevice device(long context) throws RpmaException {
         LibrpmaDevice device = BY_CONTEXT.get(context);
         if (device == null) {
+            if (!Librdmacm.keepOpen(context)) {
+                throw noDevice(FUNCTION + ": the RDMA device was removed");
+            }
             LibrpmaDevice created = new LibrpmaDevice(context);
             LibrpmaDevice other = BY_CONTEXT.putIfAbsent(context, created);
             device = other == null ? created : other;
