@@ -23,7 +23,7 @@ import java.util.concurrent.ConcurrentHashMap;
 /**
  * How long a thread of this process or of another one was ready to run without having a processor, according to the kernel. This
  * is the delay that the load of the machine caused, regardless of what the thread does. It is zero if the kernel does not provide
- * the value.
+ * the value. Thread-safe: the event loops of all neighbours of a process read the delay of the server.
  */
 final class RunDelay {
     private static final Map<String, RunDelay> OPEN = new ConcurrentHashMap<>();
@@ -40,7 +40,7 @@ final class RunDelay {
         return "/proc/" + ProcessHandle.current().pid() + "/task/" + Signals.threadId() + "/schedstat";
     }
 
-    /** Opens the file of a thread. The file stays open until this process ends. The result may only be used by one thread. */
+    /** Opens the file of a thread. The file stays open until this process ends. */
     static RunDelay of(String path) {
         return OPEN.computeIfAbsent(path, RunDelay::open);
     }
@@ -55,7 +55,7 @@ final class RunDelay {
     }
 
     /** Returns the total delay so far in nanoseconds. */
-    long nanos() {
+    synchronized long nanos() {
         if (file == null) {
             return 0;
         }
