@@ -46,6 +46,7 @@ final class Ledger {
         private long descriptors;
         private long bytes;
         private long threads;
+        private long connections;
         private double pauseMillis;
         private double excessMillis;
 
@@ -77,11 +78,13 @@ final class Ledger {
             lost++;
         }
 
-        /** Counts resources that were not released. A decrease counts as zero. */
-        synchronized void leaked(long moreDescriptors, long moreBytes, long moreThreads) {
-            descriptors += Math.max(0, moreDescriptors);
-            bytes += Math.max(0, moreBytes);
-            threads += Math.max(0, moreThreads);
+        /** Counts the resources that the server did not release. A decrease of one does not hide an increase of another. */
+        synchronized void leaked(ServerStatus before, ServerStatus after) {
+            descriptors += Math.max(0, after.descriptors() - before.descriptors());
+            bytes += Math.max(0, after.usedBytes() - before.usedBytes())
+                + Math.max(0, after.mappedBytes() - before.mappedBytes());
+            threads += Math.max(0, after.threads() - before.threads());
+            connections += Math.max(0, after.connections() - before.connections());
         }
 
         /**
@@ -101,8 +104,8 @@ final class Ledger {
         }
 
         private synchronized boolean isClean() {
-            return lost == 0 && corrupt == 0 && descriptors == 0 && bytes == 0 && threads == 0 && excessMillis <= limitMillis
-                && isPositive(counts) && isPositive(exchanges);
+            return lost == 0 && corrupt == 0 && descriptors == 0 && bytes == 0 && threads == 0 && connections == 0
+                && excessMillis <= limitMillis && isPositive(counts) && isPositive(exchanges);
         }
 
         private static boolean isPositive(Map<String, Long> ofPaths) {
@@ -114,8 +117,9 @@ final class Ledger {
         }
 
         private synchronized String line(String name) {
-            return String.format(Locale.ROOT, "%-15s %11d %11d %6d %8d %6d %12d %8d %10.1f %10.1f%s%n", name, sum(counts),
-                sum(exchanges), lost, corrupt, descriptors, bytes, threads, pauseMillis, excessMillis, isClean() ? "" : "  <<<");
+            return String.format(Locale.ROOT, "%-15s %11d %11d %6d %8d %6d %12d %8d %6d %10.1f %10.1f%s%n", name,
+                sum(counts), sum(exchanges), lost, corrupt, descriptors, bytes, threads, connections, pauseMillis,
+                excessMillis, isClean() ? "" : "  <<<");
         }
 
         /** Returns a line for each path if there are several. */
@@ -147,8 +151,8 @@ final class Ledger {
     }
 
     synchronized String table() {
-        StringBuilder text = new StringBuilder(String.format("%-15s %11s %11s %6s %8s %6s %12s %8s %10s %10s%n", "case", "count",
-            "exchanges", "lost", "corrupt", "fds", "bytes", "threads", "pause ms", "beyond ms"));
+        StringBuilder text = new StringBuilder(String.format("%-15s %11s %11s %6s %8s %6s %12s %8s %6s %10s %10s%n", "case",
+            "count", "exchanges", "lost", "corrupt", "fds", "bytes", "threads", "conns", "pause ms", "beyond ms"));
         rows.forEach((name, row) -> text.append(row.line(name)).append(row.linesOfPaths()));
         return text.append(String.format(Locale.ROOT, "The machine itself paused for up to %.1f ms; a neighbour may pause %d ms"
             + " beyond that.%n", machineMillis, limitMillis)).toString();

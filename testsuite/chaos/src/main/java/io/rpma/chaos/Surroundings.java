@@ -397,8 +397,7 @@ public final class Surroundings implements AutoCloseable {
         if (!after.isNoMoreThan(before)) {
             System.out.println("    before: " + before + ", after: " + after);
             server.order("descriptors");
-            row.leaked(after.descriptors() - before.descriptors(), after.usedBytes() - before.usedBytes()
-                + Math.max(0, after.mappedBytes() - before.mappedBytes()), after.threads() - before.threads());
+            row.leaked(before, after);
             before = after.atLeast(before);
         }
     }

@@ -28,6 +28,8 @@ import static org.junit.jupiter.params.provider.Arguments.arguments;
 
 /** Tests that the table is clean if everything that must be zero is zero, and not otherwise. */
 class LedgerTest {
+    private static final ServerStatus BEFORE = ServerStatus.parse("10 20 8192 4096 5");
+
     private final Ledger ledger = new Ledger(100);
 
     private Ledger.Row busy(String name) {
@@ -40,11 +42,15 @@ class LedgerTest {
     @Test
     void cleanIfNothingHappenedToOthers() {
         Ledger.Row row = busy("kill");
-        row.leaked(-1, -4096, -2);
+        row.leaked(BEFORE, ServerStatus.parse("9 18 0 0 4"));
         row.paused(350, 99);
         busy("stop");
         assertTrue(ledger.isClean());
         assertFalse(ledger.table().contains("<<<"));
+    }
+
+    private static Consumer<Ledger.Row> leaked(String after) {
+        return row -> row.leaked(BEFORE, ServerStatus.parse(after));
     }
 
     static Stream<Arguments> findings() {
@@ -52,9 +58,13 @@ class LedgerTest {
             arguments("lost", (Consumer<Ledger.Row>) row -> row.traffic("tcp", 1, 1, 0)),
             arguments("corrupt", (Consumer<Ledger.Row>) row -> row.traffic("tcp", 1, 0, 1)),
             arguments("a failure that the case itself found", (Consumer<Ledger.Row>) Ledger.Row::failed),
-            arguments("a descriptor", (Consumer<Ledger.Row>) row -> row.leaked(1, 0, 0)),
-            arguments("a byte", (Consumer<Ledger.Row>) row -> row.leaked(0, 1, 0)),
-            arguments("a thread", (Consumer<Ledger.Row>) row -> row.leaked(0, 0, 1)),
+            arguments("a descriptor", leaked("11 20 8192 4096 5")),
+            arguments("a thread", leaked("10 21 8192 4096 5")),
+            arguments("a byte", leaked("10 20 8193 4096 5")),
+            arguments("a byte of mapped memory", leaked("10 20 8192 4097 5")),
+            arguments("a byte of mapped memory, while less memory is in use", leaked("10 20 0 4097 5")),
+            arguments("a byte, while less memory is mapped", leaked("10 20 8193 0 5")),
+            arguments("a connection", leaked("10 20 8192 4096 6")),
             arguments("a pause", (Consumer<Ledger.Row>) row -> row.paused(500, 101)));
     }
 
