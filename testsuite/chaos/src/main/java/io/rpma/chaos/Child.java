@@ -140,9 +140,17 @@ public final class Child implements AutoCloseable {
         return process.isAlive();
     }
 
-    /** Sends a signal to the process. */
-    public void signal(int number) {
+    /**
+     * Sends a signal to the process.
+     *
+     * @return whether it was sent; {@code false} if the process has ended, because another process may have its number then
+     */
+    public boolean signal(int number) {
+        if (!process.isAlive()) {
+            return false;
+        }
         Signals.send((int) process.pid(), number);
+        return true;
     }
 
     /** Ends the process as {@code kill -9} does, even if it is stopped. */

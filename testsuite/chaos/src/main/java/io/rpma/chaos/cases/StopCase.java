@@ -88,6 +88,7 @@ final class StopCase implements ChaosCase {
         // On machines where processes start slowly, the time is extended so that some stops can still happen.
         long last = Math.max(end, System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(LONG_MILLIS));
         while (System.nanoTime() < last) {
+            clients.removeIf(client -> hasEnded(client, surroundings));
             for (Client client : clients) {
                 if (client.goesOn != 0) {
                     if (System.nanoTime() > client.goesOn) {
@@ -109,14 +110,24 @@ final class StopCase implements ChaosCase {
         }
     }
 
+    /** Returns whether a client has ended, which is a failure, because these clients do nothing wrong and are not killed. */
+    private static boolean hasEnded(Client client, Surroundings surroundings) {
+        if (client.child.isAlive()) {
+            return false;
+        }
+        surroundings.failed("a client on " + client.path.name() + " has ended by itself; see its log");
+        surroundings.ended(client.child);
+        return true;
+    }
+
     private static boolean hasArrived(Child child) throws InterruptedException {
         String said = child.next(0);
         return said != null && said.startsWith("at ");
     }
 
     private void stop(Client client, Surroundings surroundings, SplittableRandom random) {
-        if (!inside) {
-            client.child.signal(Signals.STOP);
+        if (!inside && !client.child.signal(Signals.STOP)) {
+            return;
         }
         client.armed = false;
         surroundings.count(client.path, 1);
