@@ -138,6 +138,14 @@ final class TcpCompletionQueue implements CompletionQueue {
         }
     }
 
+    /** Causes all events that a poll has left to later calls: it throws an exception, and the caller may not poll again. */
+    private void signalAll() {
+        if (!ring.isEmpty()) {
+            fire();
+        }
+        signalOthers();
+    }
+
     private void fire() {
         synchronized (alarm) {
             if (state == ARMED) {
@@ -147,14 +155,22 @@ final class TcpCompletionQueue implements CompletionQueue {
         }
     }
 
-    /** Drives the source for a thread that consumes the resulting event at once. Returns whether there is an event. */
+    /**
+     * Drives the source for a thread that consumes the resulting event at once. Returns whether there is an event. If the work
+     * throws an exception, as a log of the application may, nobody learns of the event here, so the descriptor reports it.
+     */
     private boolean look() {
         found = false;
         looking = Thread.currentThread();
+        boolean done = false;
         try {
             driven.drive();
+            done = true;
         } finally {
             looking = null;
+            if (!done && found) {
+                fire();
+            }
         }
         return found;
     }
@@ -224,6 +240,7 @@ final class TcpCompletionQueue implements CompletionQueue {
 
     private int take(WorkCompletions completions, Thread promise) throws RpmaException {
         if (closed || overflowed || completions == null) {
+            signalOthers();
             checkOpen();
             if (completions == null) {
                 throw TcpLog.failure(RpmaError.INVALID, "poll: the batch that receives the completions is null");
@@ -236,12 +253,18 @@ final class TcpCompletionQueue implements CompletionQueue {
         int count = ring.take(completions, sends);
         if (count == 0) {
             promising = promise;
+            boolean done = false;
             try {
                 driven.drive();
+                done = true;
             } finally {
                 promising = null;
+                if (!done) {
+                    signalAll();
+                }
             }
             if (overflowed) {
+                signalAll();
                 throw overflow();
             }
             count = ring.take(completions, sends);

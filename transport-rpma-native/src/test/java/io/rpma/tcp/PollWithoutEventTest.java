@@ -12,6 +12,7 @@
  */
 package io.rpma.tcp;
 
+import io.rpma.RpmaException;
 import io.rpma.WorkCompletions;
 import io.rpma.posix.EpollSet;
 import java.lang.foreign.Arena;
@@ -22,6 +23,7 @@ import org.junit.jupiter.api.Test;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /**
@@ -29,13 +31,15 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
  * source of the completions is this class instead of a socket.
  */
 class PollWithoutEventTest {
+    private static final int SIZE = 8;
+
     private final Queue<Runnable> work = new ArrayDeque<>();
     private final TcpCompletionQueue shared = queue(null);
     private final TcpCompletionQueue own = queue(shared);
     private final WorkCompletions one = new WorkCompletions(1);
 
     private TcpCompletionQueue queue(TcpCompletionQueue receivesIn) {
-        return new TcpCompletionQueue(8, new Alarm(), false, null, () -> {
+        return new TcpCompletionQueue(SIZE, new Alarm(), false, null, () -> {
             while (!work.isEmpty()) {
                 work.remove().run();
             }
@@ -148,6 +152,90 @@ class PollWithoutEventTest {
         assertFalse(own.consumeEvent());
         // Its next completion is signalled.
         complete(own, 8);
+        assertTrue(isReadable(own));
+    }
+
+    private static void fail() {
+        throw new IllegalStateException("this work fails");
+    }
+
+    /** The caller has been promised an event of what its batch does not get, and it gets nothing from a call that fails. */
+    @Test
+    void aPollThatFailsCausesAnEventOfWhatItHasAdded() throws Exception {
+        work.add(() -> complete(shared, 7));
+        work.add(PollWithoutEventTest::fail);
+        assertThrows(IllegalStateException.class, () -> shared.pollWithoutEvent(one));
+        assertTrue(isReadable(shared));
+        assertTrue(shared.consumeEvent());
+        assertEquals(1, shared.pollWithoutEvent(one));
+        assertEquals(7, one.context(0));
+    }
+
+    @Test
+    void aPollThatFailsAndAddsNothingCausesNoEvent() throws Exception {
+        work.add(PollWithoutEventTest::fail);
+        assertThrows(IllegalStateException.class, () -> shared.pollWithoutEvent(one));
+        assertFalse(isReadable(shared));
+        assertFalse(shared.consumeEvent());
+    }
+
+    /** The caller may not poll again after the failure. */
+    @Test
+    void anotherQueueIsSignalledByAPollThatFails() throws Exception {
+        work.add(() -> complete(own, 7));
+        work.add(PollWithoutEventTest::fail);
+        assertThrows(IllegalStateException.class, () -> shared.pollWithoutEvent(one));
+        assertTrue(isReadable(own));
+    }
+
+    @Test
+    void anotherQueueIsSignalledByALastPollBeforeAWaitThatFails() throws Exception {
+        assertEquals(0, shared.pollWithoutEvent(one));
+        assertFalse(shared.consumeEvent());
+        work.add(() -> complete(own, 7));
+        work.add(PollWithoutEventTest::fail);
+        assertThrows(IllegalStateException.class, () -> shared.pollWithoutEvent(one));
+        assertTrue(isReadable(own));
+        assertTrue(own.consumeEvent());
+        assertEquals(1, own.poll(one));
+        assertEquals(7, one.context(0));
+    }
+
+    /** A caller that consumes an event before it waits looks for completions in that call. */
+    @Test
+    void aConsumptionThatFailsCausesAnEventOfWhatItHasAdded() throws Exception {
+        work.add(() -> complete(shared, 7));
+        work.add(PollWithoutEventTest::fail);
+        assertThrows(IllegalStateException.class, shared::consumeEvent);
+        assertTrue(isReadable(shared));
+        assertTrue(shared.consumeEvent());
+        assertFalse(isReadable(shared));
+        assertEquals(1, shared.poll(one));
+        assertEquals(7, one.context(0));
+    }
+
+    private void overflow() {
+        for (int i = 0; i < SIZE; i++) {
+            complete(shared, i);
+        }
+        assertFalse(shared.add(SIZE, 0, 0, 0, 0, 0, 1, 0));
+    }
+
+    /** The connections of a queue that overflows still have completions of their own. */
+    @Test
+    void anotherQueueIsSignalledByAPollThatOverflows() {
+        work.add(() -> complete(own, 7));
+        work.add(this::overflow);
+        assertThrows(RpmaException.class, () -> shared.pollWithoutEvent(one));
+        assertTrue(isReadable(own));
+    }
+
+    @Test
+    void anotherQueueIsSignalledByAPollAfterAnOverflow() throws Exception {
+        work.add(() -> complete(own, 7));
+        assertEquals(0, shared.pollWithoutEvent(one));
+        overflow();
+        assertThrows(RpmaException.class, () -> shared.pollWithoutEvent(one));
         assertTrue(isReadable(own));
     }
 }
