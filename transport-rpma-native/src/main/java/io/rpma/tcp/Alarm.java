@@ -18,11 +18,14 @@ import io.rpma.posix.EpollSet;
 import io.rpma.posix.Posix;
 import io.rpma.posix.Sockets;
 import io.rpma.software.OpenFileLimit;
+import java.util.HashSet;
+import java.util.Set;
 
 /**
  * A descriptor that is readable while the alarm is raised or while a watched socket is readable: an epoll set. The alarm is
- * raised by adding a descriptor that is always readable; the whole process shares it, so that an alarm costs one descriptor.
- * The set is created when it is first requested. Guarded by its own lock, which is held for a few system calls that do not block.
+ * raised by adding a {@link Beacon}. Only adding wakes an event loop that watches the set for edges: turning on the events of a
+ * beacon that stays in the set does not. The set is created when it is first requested. Guarded by its own lock, which is held
+ * for a few system calls that do not block.
  */
 final class Alarm {
     private static final long BEACON_DATA = -1;
@@ -31,12 +34,12 @@ final class Alarm {
     static final int EVENTS = 2;
     private static final String FAILED = "a descriptor for events cannot be created";
 
-    // The descriptor that is always readable. It is created, under the lock of the class, before the set of the first alarm, so
-    // every alarm that has a set finds it.
-    private static int beacon = NONE;
-
     private int set = NONE;
+    // Exists as long as the set.
+    private Beacon beacon;
     private int socket = NONE;
+    // The watched sockets that could not be added to the set; null if there are none.
+    private Set<Integer> missing;
     private boolean raised;
     private boolean closed;
 
@@ -53,38 +56,38 @@ final class Alarm {
         return set;
     }
 
-    /** Creates the descriptor that raises alarms if there is none. Returns 0, or {@code -errno}. */
-    private static synchronized int createBeacon() {
-        if (beacon == NONE) {
-            int made = Posix.eventfd(1);
+    /** Creates the descriptor if there is none. Returns 0, or {@code -errno}; the next call then tries again. */
+    synchronized int create() {
+        if (set == NONE && !closed) {
+            Beacon taken = Beacon.take();
+            if (taken.fd() < 0) {
+                return taken.fd();
+            }
+            int made = createSet(taken);
             if (made < 0) {
+                taken.release();
                 return made;
             }
-            beacon = made;
+            beacon = taken;
+            set = made;
         }
         return 0;
     }
 
-    /** Creates the descriptor if there is none. Returns 0, or {@code -errno}; the next call then tries again. */
-    synchronized int create() {
-        if (set == NONE && !closed) {
-            int result = createBeacon();
-            if (result < 0) {
-                return result;
-            }
-            int made = Sockets.epollCreate();
-            if (made < 0) {
-                return made;
-            }
-            set = made;
-            if (socket != NONE) {
-                EpollSet.add(set, socket, EpollSet.IN, socket);
-            }
-            if (raised) {
-                EpollSet.add(set, beacon, EpollSet.IN, BEACON_DATA);
-            }
+    private int createSet(Beacon with) {
+        int made = Sockets.epollCreate();
+        if (made < 0) {
+            return made;
         }
-        return 0;
+        int result = raised ? EpollSet.add(made, with.fd(), EpollSet.IN, BEACON_DATA) : 0;
+        if (result == 0 && socket != NONE) {
+            result = EpollSet.add(made, socket, EpollSet.IN, socket);
+        }
+        if (result < 0) {
+            Posix.close(made);
+            return result;
+        }
+        return made;
     }
 
     /** Creates the descriptor now, so that a lack of resources is reported here. */
@@ -96,18 +99,38 @@ final class Alarm {
         return this;
     }
 
-    /** Makes the descriptor readable while a socket is. */
-    synchronized void watch(int fd) {
+    /**
+     * Makes the descriptor readable while a socket is.
+     *
+     * @return 0, or {@code -errno} if the socket cannot be added
+     */
+    synchronized int watch(int fd) {
         socket = fd;
-        if (set != NONE && !closed) {
-            EpollSet.add(set, fd, EpollSet.IN, fd);
+        return set != NONE && !closed ? insert(fd, fd) : 0;
+    }
+
+    private int insert(int fd, long data) {
+        int result = EpollSet.add(set, fd, EpollSet.IN, data);
+        if (result < 0) {
+            if (missing == null) {
+                missing = new HashSet<>();
+            }
+            missing.add(fd);
+        }
+        return result;
+    }
+
+    private void delete(int fd) {
+        EpollSet.remove(set, fd);
+        if (missing != null && missing.remove(fd) && missing.isEmpty()) {
+            missing = null;
         }
     }
 
     /** Stops watching the socket. */
     synchronized void unwatch() {
         if (socket != NONE && set != NONE && !closed) {
-            EpollSet.remove(set, socket);
+            delete(socket);
         }
         socket = NONE;
     }
@@ -119,7 +142,7 @@ final class Alarm {
      * @param events memory for {@link #EVENTS} events
      */
     synchronized boolean mayHaveData(long events) {
-        if (set == NONE || closed) {
+        if (set == NONE || closed || missing != null) {
             return true;
         }
         int count = EpollSet.await(set, events, EVENTS, 0);
@@ -131,17 +154,19 @@ final class Alarm {
         return count < 0;
     }
 
-    /** Adds one of many sockets. */
-    synchronized void add(int fd, long data) {
-        if (!closed) {
-            EpollSet.add(fd(), fd, EpollSet.IN, data);
-        }
+    /**
+     * Adds one of many sockets. The descriptor exists already.
+     *
+     * @return 0, or {@code -errno} if the socket cannot be added
+     */
+    synchronized int add(int fd, long data) {
+        return closed ? 0 : insert(fd, data);
     }
 
     /** Removes one of many sockets. */
     synchronized void remove(int fd) {
         if (!closed && set != NONE) {
-            EpollSet.remove(set, fd);
+            delete(fd);
         }
     }
 
@@ -149,7 +174,7 @@ final class Alarm {
         if (!raised && !closed) {
             raised = true;
             if (set != NONE) {
-                EpollSet.add(set, beacon, EpollSet.IN, BEACON_DATA);
+                EpollSet.add(set, beacon.fd(), EpollSet.IN, BEACON_DATA);
             }
         }
     }
@@ -158,7 +183,7 @@ final class Alarm {
         if (raised && !closed) {
             raised = false;
             if (set != NONE) {
-                EpollSet.remove(set, beacon);
+                EpollSet.remove(set, beacon.fd());
             }
         }
     }
@@ -169,6 +194,7 @@ final class Alarm {
             if (set != NONE) {
                 DescriptorWait.end(set);
                 Posix.close(set);
+                beacon.release();
             }
         }
     }
