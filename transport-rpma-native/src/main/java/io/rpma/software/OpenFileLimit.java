@@ -15,15 +15,18 @@ package io.rpma.software;
 import io.rpma.posix.Posix;
 import io.rpma.posix.Sockets;
 
-/** The text of errors of a process, or of a system, that has no file descriptor left. */
+/** The text of errors of a process, a user or a system that has no file descriptor left, or no room in epoll sets. */
 public final class OpenFileLimit {
+    private static final int ENOSPC = 28;
+
     private OpenFileLimit() {
     }
 
     /**
      * Returns what failed, why, and what helps.
      *
-     * @param errno any number of an error; only those for a lack of descriptors have a remedy
+     * @param errno any number of an error of a call that creates a descriptor, or adds one to an epoll set; only those for a
+     *     limit have a remedy
      * @param what cannot be done, as the beginning of a sentence
      */
     public static String text(int errno, String what) {
@@ -33,6 +36,8 @@ public final class OpenFileLimit {
                 + ": raise it (ulimit -n, or LimitNOFILE of the systemd service), or close connections";
             case Sockets.ENFILE -> why + "; the limit of open files of the whole system is in /proc/sys/fs/file-max"
                 + " (sysctl fs.file-max)";
+            case ENOSPC -> why + "; the limit of descriptors in all epoll sets of the user is in"
+                + " /proc/sys/fs/epoll/max_user_watches: raise it (sysctl fs.epoll.max_user_watches), or close connections";
             default -> why;
         };
     }

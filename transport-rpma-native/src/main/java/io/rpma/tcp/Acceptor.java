@@ -13,6 +13,7 @@
 package io.rpma.tcp;
 
 import io.rpma.ConnectionRequest;
+import io.rpma.RpmaException;
 import io.rpma.RpmaLog;
 import io.rpma.posix.EpollSet;
 import io.rpma.posix.Memory;
@@ -99,8 +100,9 @@ final class Acceptor {
      * Creates the acceptor, which takes ownership of the listening socket, the set and the alarm.
      *
      * @param listener the socket, which has the {@link SocketOptions}; or {@link #NO_LISTENER}
+     * @throws RpmaException if the socket cannot be added to the set; the caller then still owns everything
      */
-    Acceptor(InetSocketAddress address, int listener, int set, Alarm alarm) {
+    Acceptor(InetSocketAddress address, int listener, int set, Alarm alarm) throws RpmaException {
         this.address = address;
         this.listener = listener;
         this.set = set;
@@ -109,8 +111,9 @@ final class Acceptor {
         int limit = files == Posix.UNLIMITED ? MAX_CLIENTS
             : (int) Math.max(MIN_CLIENTS, Math.min(MAX_CLIENTS, files / PART));
         clients = new HalfOpenClients(limit, limit / PART_OF_ADDRESS, CLIENT_MILLIS * NANOS_PER_MILLI);
-        if (listener != NO_LISTENER) {
-            EpollSet.add(set, listener, EpollSet.IN, listener);
+        int result = listener == NO_LISTENER ? 0 : EpollSet.add(set, listener, EpollSet.IN, listener);
+        if (result < 0) {
+            throw OpenFiles.failure(-result, "the listener at " + address + " cannot be watched");
         }
     }
 
@@ -165,30 +168,35 @@ final class Acceptor {
             if (fd >= 0) {
                 greet(fd);
             } else if (fd == -Sockets.EMFILE || fd == -Sockets.ENFILE || fd == -Posix.ENOMEM || fd == -Sockets.ENOBUFS) {
-                // The clients wait in the kernel's queue. The thread that takes requests gets the error.
-                isShort = true;
-                shortage = -fd;
-                shortUntil = System.nanoTime() + SHORTAGE_NANOS;
-                pause();
-                alarm.raise();
-                return;
-            } else if (fd == -Posix.EAGAIN) {
+                runShort(-fd);
+            }
+            if (isShort || fd == -Posix.EAGAIN) {
                 return;
             }
         }
     }
 
+    /** Lets the clients wait in the kernel's queue. The thread that takes requests gets the error. */
+    private void runShort(int errno) {
+        isShort = true;
+        shortage = errno;
+        shortUntil = System.nanoTime() + SHORTAGE_NANOS;
+        pause();
+        alarm.raise();
+    }
+
+    /** Watches the listening socket no longer. It stays in the set, because adding it again might fail for lack of resources. */
     private void pause() {
         if (accepting && listener != NO_LISTENER) {
             accepting = false;
-            EpollSet.remove(set, listener);
+            EpollSet.modify(set, listener, 0, listener);
         }
     }
 
     private void acceptAgain() {
         if (!accepting && !closed && !isShort && waiting.size() < MAX_WAITING) {
             accepting = true;
-            EpollSet.add(set, listener, EpollSet.IN, listener);
+            EpollSet.modify(set, listener, EpollSet.IN, listener);
         }
     }
 
@@ -208,6 +216,13 @@ final class Acceptor {
 
     private void greet(int fd) {
         InetSocketAddress remote = TcpSockets.remoteAddress(fd);
+        int added = remote == null ? 0 : EpollSet.add(set, fd, EpollSet.IN, fd);
+        if (added < 0) {
+            // The client is not greeted, so it does not wait in vain.
+            Posix.close(fd);
+            runShort(-added);
+            return;
+        }
         long buffer = Scratch.get().messageAddress();
         Memory.put(buffer, greeting);
         if (remote == null || Sockets.send(fd, buffer, greeting.length) != greeting.length) {
@@ -216,10 +231,6 @@ final class Acceptor {
         }
         int origin = Arrays.hashCode(remote.getAddress().getAddress());
         HalfOpenClients.Client surplus = clients.surplus(origin);
-        if (EpollSet.add(set, fd, EpollSet.IN, fd) < 0) {
-            Posix.close(fd);
-            return;
-        }
         clients.add(fd, origin, System.nanoTime());
         partial.put(fd, new Partial());
         if (surplus != null) {

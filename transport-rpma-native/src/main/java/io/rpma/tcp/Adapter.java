@@ -16,6 +16,7 @@ import io.rpma.RpmaException;
 import io.rpma.posix.EpollSet;
 import io.rpma.posix.Posix;
 import io.rpma.posix.Sockets;
+import io.rpma.software.OpenFileLimit;
 import java.lang.foreign.Arena;
 import java.util.ArrayList;
 import java.util.List;
@@ -23,6 +24,7 @@ import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 
@@ -44,6 +46,7 @@ final class Adapter {
     private static final int IDLE_TICKS = 2;
     private static final int CLIENT_TICK = 100;
     private static final long WAKE = -1;
+    private static final int NO_SOCKET = -1;
 
     // Null until start() has succeeded; guarded by the lock of the class.
     private static Adapter started;
@@ -58,6 +61,7 @@ final class Adapter {
     private final List<Place> listed = new ArrayList<>();
     private final List<Acceptor> acceptors = new ArrayList<>();
     private final Set<Expiring> expiring = ConcurrentHashMap.newKeySet();
+    private final AtomicBoolean warned = new AtomicBoolean();
     // Whether the thread wakes up by itself to look for deadlines, at least once more. It goes on for a while after the last one,
     // so that a client that makes one connection after the other need not wake the thread for each.
     private volatile boolean ticking;
@@ -85,6 +89,8 @@ final class Adapter {
         private long id;
         // Whether the socket is in the adapter's epoll set; used by the holder of the queue pair.
         private boolean watched;
+        // The socket that could not be added to the set, or NO_SOCKET. The holder of the queue pair writes it.
+        private volatile int unwatched = NO_SOCKET;
         // Used only by the adapter's thread.
         private boolean mine;
         private long seenDrives;
@@ -102,14 +108,13 @@ final class Adapter {
     private Adapter(int set, int wake) {
         this.set = set;
         this.wake = wake;
-        EpollSet.add(set, wake, EpollSet.IN, WAKE);
         Thread.ofPlatform().daemon().name("rpma-tcp").start(this::run);
     }
 
     /**
      * Starts the thread, unless it runs already. Called before each listener and each connection of a client is created.
      *
-     * @throws RpmaException if there are no file descriptors left; a later call may succeed
+     * @throws RpmaException if there are no file descriptors left, or no room in epoll sets; a later call may succeed
      */
     static synchronized void start() throws RpmaException {
         if (started != null) {
@@ -117,9 +122,10 @@ final class Adapter {
         }
         int set = Sockets.epollCreate();
         int wake = set < 0 ? set : Posix.eventfd(0);
+        int result = wake < 0 ? wake : EpollSet.add(set, wake, EpollSet.IN, WAKE);
         try {
-            if (wake < 0) {
-                throw OpenFiles.failure(-wake, "software RDMA over TCP cannot start");
+            if (result < 0) {
+                throw OpenFiles.failure(-result, "software RDMA over TCP cannot start");
             }
             started = new Adapter(set, wake);
         } finally {
@@ -185,16 +191,35 @@ final class Adapter {
     }
 
     /**
-     * Arms the socket of a connection, which is open, to wake the adapter's thread once more.
+     * Arms the socket of a connection, which is open, to wake the adapter's thread once more. If it cannot be added to the epoll
+     * set, the connection stays on the list.
      *
      * @param events what wakes it, of the events of {@link EpollSet}; errors and the end of both directions do so in any case
      */
     void arm(Place place, int socket, int events) {
         if (place.watched) {
             EpollSet.modify(set, socket, EpollSet.ONCE | events, place.id);
-        } else {
-            place.watched = true;
-            EpollSet.add(set, socket, EpollSet.ONCE | events, place.id);
+            return;
+        }
+        int result = EpollSet.add(set, socket, EpollSet.ONCE | events, place.id);
+        place.watched = result == 0;
+        place.unwatched = result == 0 ? NO_SOCKET : socket;
+        if (result < 0) {
+            warnOnce(-result);
+            // If the adapter's thread is just removing the connection from the list, it arms the socket after that.
+            if (!place.isListed) {
+                enlist(place);
+                wakeUp();
+            }
+        }
+    }
+
+    /** Reports that a socket cannot be added to an epoll set. Its connection works, but this thread has to look for its data. */
+    void warnOnce(int errno) {
+        if (!warned.getAndSet(true)) {
+            // A log of the application may throw, which would end the connection if the thread that drives it called the log.
+            execute(() -> TcpLog.warn("a thread looks for the data of some connections every " + LONGEST_TICK + " ms: "
+                + OpenFileLimit.text(errno, "a socket cannot be watched")));
         }
     }
 
@@ -238,11 +263,19 @@ final class Adapter {
 
     // ---- for listeners
 
-    /** Watches the clients of a listener until {@link #remove(Acceptor)}. */
-    void add(Acceptor acceptor) {
+    /**
+     * Watches the clients of a listener until {@link #remove(Acceptor)}.
+     *
+     * @throws RpmaException if they cannot be watched
+     */
+    void add(Acceptor acceptor) throws RpmaException {
         acceptor.id = nextId.incrementAndGet() & 0xffff_ffffL;
         watched.put(acceptor.id, acceptor);
-        EpollSet.add(set, acceptor.set(), EpollSet.IN, acceptor.id);
+        int result = EpollSet.add(set, acceptor.set(), EpollSet.IN, acceptor.id);
+        if (result < 0) {
+            watched.remove(acceptor.id);
+            throw OpenFiles.failure(-result, "the clients of a listener cannot be watched");
+        }
         execute(() -> acceptors.add(acceptor));
     }
 
@@ -422,7 +455,9 @@ final class Adapter {
                 place.idle = 0;
                 place.mine = true;
                 pair.kick(Drivable.ARM);
-            } else if (++place.idle >= IDLE_TICKS) {
+            } else if (++place.idle >= IDLE_TICKS && place.unwatched != NO_SOCKET) {
+                check(place);
+            } else if (place.idle >= IDLE_TICKS) {
                 unlist(i);
                 place.isListed = false;
                 // Send an acknowledgement that is pending now, and do what a drive has left over. A thread that leaves one of
@@ -431,6 +466,15 @@ final class Adapter {
             }
         }
         tick = needed ? SHORTEST_TICK : Math.min(LONGEST_TICK, tick * 2);
+    }
+
+    /** Checks a connection that stays on the list: whether it has come to its end, and whether its socket can be watched now. */
+    private static void check(Place place) {
+        place.idle = 0;
+        // If another thread closes the socket meanwhile, the queue pair is closed too, and ignores what is found here.
+        int occurred = Sockets.poll(place.unwatched, (short) EpollSet.READ_END, 0);
+        boolean ended = occurred > 0 && (occurred & EpollSet.ANY_END) != 0;
+        place.pair.kick(Drivable.ACKNOWLEDGE | Drivable.ARM | (ended ? Drivable.HUNG_UP : 0));
     }
 
     private void unlist(int index) {

@@ -39,14 +39,12 @@ final class SocketWatch {
         this.pair = pair;
         this.socket = socket;
         shared = queue;
-        member = queue == null ? -1 : queue.join(pair, socket);
+        member = queue == null ? -1 : queue.join(pair);
         // As a member, the socket wakes the thread that polls the shared receive queue. By driving the queue pair, that thread
         // also signals the completion queue of the work requests.
         alarm = member >= 0 ? null : completions.alarm();
         receiveAlarm = member >= 0 ? null : receiveCompletions.alarm();
-        if (member < 0) {
-            set(true);
-        }
+        set(true);
     }
 
     /** Returns whether the thread that polls the shared receive queue is woken. Any thread; it may find an old value. */
@@ -62,17 +60,24 @@ final class SocketWatch {
                 set(receiveAlarm, isOn);
             }
         } else if (isOn) {
-            shared.completions().alarm().add(socket, member);
+            check(shared.watch(pair, member, socket));
         } else {
-            shared.completions().alarm().remove(socket);
+            shared.unwatch(pair, socket);
         }
     }
 
     private void set(Alarm which, boolean isOn) {
         if (isOn) {
-            which.watch(socket);
+            check(which.watch(socket));
         } else {
             which.unwatch();
+        }
+    }
+
+    /** Handles a failure: the threads that poll look for data without the watch, and for those that wait the adapter does so. */
+    private static void check(int result) {
+        if (result < 0) {
+            Adapter.instance().warnOnce(-result);
         }
     }
 

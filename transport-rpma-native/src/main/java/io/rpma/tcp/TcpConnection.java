@@ -78,7 +78,10 @@ final class TcpConnection extends SoftwareConnection implements QueuePair.Owner,
         try {
             connection.shakeHands();
             if (connection.end == null) {
-                connection.events.watch(socket);
+                int result = connection.events.watch(socket);
+                if (result < 0) {
+                    throw OpenFiles.failure(-result, "the connection to " + handshake.dialer().remote() + " cannot be watched");
+                }
                 if (!handshake.isRequested()) {
                     Adapter.instance().add(connection);
                 }

@@ -71,7 +71,15 @@ final class TcpEndpoint implements Endpoint {
                 alarm.close();
             }
         }
-        Adapter.instance().add(acceptor);
+        boolean added = false;
+        try {
+            Adapter.instance().add(acceptor);
+            added = true;
+        } finally {
+            if (!added) {
+                acceptor.close();
+            }
+        }
     }
 
     @Override

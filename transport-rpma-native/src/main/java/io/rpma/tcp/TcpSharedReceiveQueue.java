@@ -63,6 +63,8 @@ final class TcpSharedReceiveQueue implements SharedReceiveQueue, TcpCompletionQu
     private final AtomicBoolean continues = new AtomicBoolean();
     // By the number in the epoll set. The array is replaced under the lock of this object.
     private volatile Member[] members = new Member[4];
+    // The members whose sockets could not be added to the epoll set. The array is replaced in the same way.
+    private volatile Member[] unwatched = {};
     // Used by the polling thread: members that may have had a pending acknowledgement at its last poll.
     private Member[] owing = new Member[8];
     private int owingCount;
@@ -143,11 +145,11 @@ final class TcpSharedReceiveQueue implements SharedReceiveQueue, TcpCompletionQu
     }
 
     /**
-     * Adds a connection that takes receives from here. If there is a completion queue, its descriptor watches the socket.
+     * Adds a connection that takes receives from here. If there is a completion queue, its descriptor can then watch the socket.
      *
      * @return its number in the epoll set, -1 if there is none
      */
-    synchronized int join(Member pair, int socket) {
+    synchronized int join(Member pair) {
         attached.add(pair);
         if (completions == null) {
             return -1;
@@ -160,7 +162,6 @@ final class TcpSharedReceiveQueue implements SharedReceiveQueue, TcpCompletionQu
         Member[] then = Arrays.copyOf(now, free < now.length ? now.length : now.length * 2);
         then[free] = pair;
         members = then;
-        completions.alarm().add(socket, free);
         return free;
     }
 
@@ -173,7 +174,30 @@ final class TcpSharedReceiveQueue implements SharedReceiveQueue, TcpCompletionQu
         Member[] then = members.clone();
         then[member] = null;
         members = then;
+        unwatch(pair, socket);
+    }
+
+    /**
+     * Has the descriptor of the completion queue watch the socket of a member. If it cannot, each poll drives the member.
+     *
+     * @return 0, or {@code -errno} if the socket cannot be watched
+     */
+    synchronized int watch(Member pair, int member, int socket) {
+        int result = completions.alarm().add(socket, member);
+        if (result < 0) {
+            Member[] then = Arrays.copyOf(unwatched, unwatched.length + 1);
+            then[unwatched.length] = pair;
+            unwatched = then;
+        }
+        return result;
+    }
+
+    /** Stops watching the socket of a member. */
+    synchronized void unwatch(Member pair, int socket) {
         completions.alarm().remove(socket);
+        if (unwatched.length > 0) {
+            unwatched = Arrays.stream(unwatched).filter(other -> other != pair).toArray(Member[]::new);
+        }
     }
 
     /** Registers a connection to be woken by the next receive. */
@@ -277,13 +301,20 @@ final class TcpSharedReceiveQueue implements SharedReceiveQueue, TcpCompletionQu
             long data = EpollSet.data(events.address(), i);
             Member pair = Alarm.isOwn(data) || data >= now.length ? null : now[(int) data];
             if (pair != null) {
-                pair.driveAsMember(isPatient);
-                if (pair.owesAcknowledgement()) {
-                    owes(pair);
-                }
+                drive(pair, isPatient);
             }
         }
+        for (Member pair : unwatched) {
+            drive(pair, isPatient);
+        }
         acknowledge(before, isPatient);
+    }
+
+    private void drive(Member pair, boolean isPatient) {
+        pair.driveAsMember(isPatient);
+        if (pair.owesAcknowledgement()) {
+            owes(pair);
+        }
     }
 
     /** Handles the first members on the list of those with a pending acknowledgement, and removes those that have none left. */
