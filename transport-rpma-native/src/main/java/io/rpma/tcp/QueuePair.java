@@ -334,7 +334,7 @@ final class QueuePair extends Drivable implements TcpCompletionQueue.Driven, Tcp
 
     @Override
     public boolean wake() {
-        boolean was = starvation.wake();
+        boolean was = starvation.isStarved();
         kick(SEND);
         return was;
     }

@@ -22,8 +22,8 @@ final class Starvation {
     private final TcpSharedReceiveQueue.Member pair;
     private final TcpSharedReceiveQueue shared;
     private volatile boolean starved;
-    // Whether the queue pair is on the list. The thread that wakes it has taken it from there.
-    private volatile boolean listed;
+    // The last entry on the list, null if the queue pair has needed no receive since.
+    private TcpSharedReceiveQueue.Waiter waiter;
 
     /**
      * Creates the state of a queue pair that does not wait.
@@ -45,9 +45,8 @@ final class Starvation {
         receiver.resumeIfPossible();
         if (receiver.isStarved()) {
             starved = true;
-            if (shared != null && !listed) {
-                listed = true;
-                shared.starve(pair);
+            if (shared != null && (waiter == null || waiter.isTaken())) {
+                waiter = shared.starve(pair);
             }
             // Check again: a receive may have been posted before "starved" was set, or before the queue pair was entered into the
             // list. A posting thread adds the receive first and then reads "starved" or the list.
@@ -58,24 +57,13 @@ final class Starvation {
         }
     }
 
-    /**
-     * Called by the thread that has taken the queue pair from the list, before it drives the queue pair.
-     *
-     * @return whether the queue pair waits for a receive
-     */
-    boolean wake() {
-        boolean was = starved;
-        listed = false;
-        return was;
-    }
-
     /** Called when the queue pair needs no receive any more. */
     void end() {
         starved = false;
-        if (listed) {
+        if (waiter != null && !waiter.isTaken()) {
             // If another thread has taken the queue pair from the list meanwhile, it wakes it, which has no effect.
-            shared.forget(pair);
-            listed = false;
+            shared.forget(waiter);
         }
+        waiter = null;
     }
 }

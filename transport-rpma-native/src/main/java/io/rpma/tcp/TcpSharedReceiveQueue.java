@@ -52,7 +52,7 @@ final class TcpSharedReceiveQueue implements SharedReceiveQueue, TcpCompletionQu
     private final ReceiveStack receives;
     private final TcpCompletionQueue completions;
     private final MemorySegment events = Arena.ofAuto().allocate((long) EVENTS * EpollSet.EVENT_BYTES, 8);
-    private final Queue<Member> starving = new ConcurrentLinkedQueue<>();
+    private final Queue<Waiter> starving = new ConcurrentLinkedQueue<>();
     // The queue pairs that take receives from here.
     private final Set<Member> attached = ConcurrentHashMap.newKeySet();
     private final long messageNanos = TimeUnit.MILLISECONDS.toNanos(millisOfNext);
@@ -106,6 +106,31 @@ final class TcpSharedReceiveQueue implements SharedReceiveQueue, TcpCompletionQu
 
         /** Handles a receive posted to the shared receive queue. Returns whether this queue pair waited for one. */
         boolean wake();
+    }
+
+    /**
+     * The entry of a queue pair on the list of those that wait for a receive. The thread that has taken it from there may wake
+     * the queue pair much later, when that has another entry.
+     */
+    static final class Waiter {
+        private final Member pair;
+        private volatile boolean taken;
+
+        private Waiter(Member pair) {
+            this.pair = pair;
+        }
+
+        /** Returns whether this entry is not on the list any more, and its queue pair is about to be woken, or has been. */
+        boolean isTaken() {
+            return taken;
+        }
+
+        /** Wakes the queue pair. Called by the thread that has taken this entry from the list. */
+        boolean wake() {
+            // Before the queue pair is driven, which may have to enter it into the list again.
+            taken = true;
+            return pair.wake();
+        }
     }
 
     TcpSharedReceiveQueue(ProtectionDomain domain, int slots, int completionSlots) throws RpmaException {
@@ -200,13 +225,15 @@ final class TcpSharedReceiveQueue implements SharedReceiveQueue, TcpCompletionQu
         }
     }
 
-    /** Registers a connection to be woken by the next receive. */
-    void starve(Member pair) {
-        starving.add(pair);
+    /** Registers a connection to be woken by the next receive. Returns its entry. */
+    Waiter starve(Member pair) {
+        Waiter waiter = new Waiter(pair);
+        starving.add(waiter);
         if (!checks.get() && checks.compareAndSet(false, true)) {
             // Another object each time: the one before may not have been removed yet.
             Adapter.instance().add((Adapter.Expiring) this::check);
         }
+        return waiter;
     }
 
     /** Returns the time that a message may hold a receive. */
@@ -228,9 +255,9 @@ final class TcpSharedReceiveQueue implements SharedReceiveQueue, TcpCompletionQu
         return false;
     }
 
-    /** Removes a connection that needs no receive any more, if it is registered. */
-    void forget(Member pair) {
-        starving.remove(pair);
+    /** Removes the entry of a connection that needs no receive any more, unless it has been taken. */
+    void forget(Waiter waiter) {
+        starving.remove(waiter);
     }
 
     @Override
@@ -263,13 +290,13 @@ final class TcpSharedReceiveQueue implements SharedReceiveQueue, TcpCompletionQu
 
     private void wakeStarving() {
         int woken = 0;
-        Member pair = starving.poll();
-        while (pair != null) {
-            if (pair.wake() && ++woken == WOKEN) {
+        Waiter waiter = starving.poll();
+        while (waiter != null) {
+            if (waiter.wake() && ++woken == WOKEN) {
                 continueLater();
                 return;
             }
-            pair = receives.isEmpty() ? null : starving.poll();
+            waiter = receives.isEmpty() ? null : starving.poll();
         }
     }
 

@@ -23,6 +23,7 @@ import io.rpma.WorkCompletions;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
+import java.util.Queue;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -52,6 +53,10 @@ class StarvingConnectionsTest {
         void starve() throws Exception {
             client.write(message());
             assertEquals(Wire.NOT_READY, client.read(Wire.HEADER)[0]);
+            awaitIdle();
+        }
+
+        private void awaitIdle() throws Exception {
             Adapter.Place place = (Adapter.Place) Station.field(Station.field(server, "pair"), "place");
             // The adapter would find the receive when it looks at the connection.
             while (place.isListed()) {
@@ -109,7 +114,11 @@ class StarvingConnectionsTest {
     }
 
     private static byte[] message() {
-        return RawClient.frame(Wire.SEND, 0, 8, 1, 0, 0, 0, 0, new byte[8]);
+        return message(1);
+    }
+
+    private static byte[] message(int number) {
+        return RawClient.frame(Wire.SEND, 0, 8, number, 0, 0, 0, 0, new byte[8]);
     }
 
     private Collection<?> starving() throws Exception {
@@ -223,6 +232,30 @@ class StarvingConnectionsTest {
                 }
             }
         }
+        assertEquals(0, starving().size());
+    }
+
+    /** A thread that posts a receive takes a connection from the list, and may wake it much later. */
+    @Test
+    void aConnectionThatIsWokenLateIsOnTheListOnce() throws Exception {
+        share(1, 0);
+        Pair pair = connectAndStarve();
+        TcpSharedReceiveQueue.Waiter taken = (TcpSharedReceiveQueue.Waiter) ((Queue<?>) starving()).remove();
+        // The connection itself finds the receive, and then needs another one.
+        queue.receive(station.region, 0, 64, 1);
+        assertEquals(0, pair.server.completionQueue().poll(batch));
+        assertServed(pair);
+        pair.client.write(message(2));
+        byte type = pair.client.read(Wire.HEADER)[0];
+        if (type == Wire.ACK) {
+            type = pair.client.read(Wire.HEADER)[0];
+        }
+        assertEquals(Wire.NOT_READY, type);
+        pair.awaitIdle();
+        assertEquals(1, starving().size());
+        taken.wake();
+        assertEquals(1, starving().size());
+        pair.server.close();
         assertEquals(0, starving().size());
     }
 }
