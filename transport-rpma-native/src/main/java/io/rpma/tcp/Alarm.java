@@ -23,12 +23,13 @@ import java.util.Set;
 
 /**
  * A descriptor that is readable while the alarm is raised or while a watched socket is readable: an epoll set. The alarm is
- * raised by adding a {@link Beacon}. Only adding wakes an event loop that watches the set for edges: turning on the events of a
- * beacon that stays in the set does not. The set is created when it is first requested. Guarded by its own lock, which is held
- * for a few system calls that do not block.
+ * raised by adding a {@link ReadableDescriptor}. Only adding wakes an event loop that watches the set for edges: a descriptor
+ * that stays in the set, and whose events are turned on, does not. If the kernel refuses to add it for lack of resources, the
+ * adapter's thread tries again every 100 ms. The set is created when it is first requested. Guarded by its own lock, which is
+ * held for a few system calls that do not block.
  */
 final class Alarm {
-    private static final long BEACON_DATA = -1;
+    private static final long READABLE_DATA = -1;
     private static final int NONE = -1;
     /** The number of events that {@link #mayHaveData} looks at: that of the alarm itself, and that of a socket. */
     static final int EVENTS = 2;
@@ -36,11 +37,14 @@ final class Alarm {
 
     private int set = NONE;
     // Exists as long as the set.
-    private Beacon beacon;
+    private ReadableDescriptor readable;
     private int socket = NONE;
     // The watched sockets that could not be added to the set; null if there are none.
     private Set<Integer> missing;
     private boolean raised;
+    // Whether the readable descriptor is in the set, and whether the adapter's thread tries again to add it.
+    private boolean isAdded;
+    private boolean retries;
     private boolean closed;
 
     /**
@@ -59,7 +63,7 @@ final class Alarm {
     /** Creates the descriptor if there is none. Returns 0, or {@code -errno}; the next call then tries again. */
     synchronized int create() {
         if (set == NONE && !closed) {
-            Beacon taken = Beacon.take();
+            ReadableDescriptor taken = ReadableDescriptor.take();
             if (taken.fd() < 0) {
                 return taken.fd();
             }
@@ -68,18 +72,19 @@ final class Alarm {
                 taken.release();
                 return made;
             }
-            beacon = taken;
+            readable = taken;
             set = made;
         }
         return 0;
     }
 
-    private int createSet(Beacon with) {
+    private int createSet(ReadableDescriptor with) {
         int made = Sockets.epollCreate();
         if (made < 0) {
             return made;
         }
-        int result = raised ? EpollSet.add(made, with.fd(), EpollSet.IN, BEACON_DATA) : 0;
+        int result = raised ? EpollSet.add(made, with.fd(), EpollSet.IN, READABLE_DATA) : 0;
+        isAdded = raised && result == 0;
         if (result == 0 && socket != NONE) {
             result = EpollSet.add(made, socket, EpollSet.IN, socket);
         }
@@ -174,16 +179,37 @@ final class Alarm {
         if (!raised && !closed) {
             raised = true;
             if (set != NONE) {
-                EpollSet.add(set, beacon.fd(), EpollSet.IN, BEACON_DATA);
+                addReadable();
             }
         }
+    }
+
+    private void addReadable() {
+        int result = EpollSet.add(set, readable.fd(), EpollSet.IN, READABLE_DATA);
+        isAdded = result == 0;
+        if (result < 0 && !retries) {
+            // Otherwise nothing would wake the thread that waits for the event.
+            retries = true;
+            Adapter.instance().warnOnce(-result);
+            Adapter.instance().add((Adapter.Expiring) now -> endsRetries());
+        }
+    }
+
+    /** Tries again to add the readable descriptor. Returns whether that has succeeded, or is not necessary any more. */
+    private synchronized boolean endsRetries() {
+        if (raised && !isAdded && !closed) {
+            addReadable();
+        }
+        retries = raised && !isAdded && !closed;
+        return !retries;
     }
 
     synchronized void clear() {
         if (raised && !closed) {
             raised = false;
-            if (set != NONE) {
-                EpollSet.remove(set, beacon.fd());
+            if (isAdded) {
+                isAdded = false;
+                EpollSet.remove(set, readable.fd());
             }
         }
     }
@@ -194,13 +220,13 @@ final class Alarm {
             if (set != NONE) {
                 DescriptorWait.end(set);
                 Posix.close(set);
-                beacon.release();
+                readable.release();
             }
         }
     }
 
     /** Returns whether the data of an event is that of the alarm itself. */
     static boolean isOwn(long data) {
-        return data == BEACON_DATA;
+        return data == READABLE_DATA;
     }
 }

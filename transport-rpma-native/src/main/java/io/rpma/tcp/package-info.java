@@ -28,8 +28,8 @@
  * io.rpma.tcp.TcpPeer}; {@link io.rpma.tcp.TcpDevice}; {@link io.rpma.tcp.TcpProvider}.
  *
  * <p>A connection costs a socket and an epoll set for its events, and another epoll set for each completion queue whose
- * descriptor is requested. Every {@value io.rpma.tcp.Beacon#MOST_USERS} of these sets share an event descriptor ({@link
- * io.rpma.tcp.Beacon}).
+ * descriptor is requested. Every {@value io.rpma.tcp.ReadableDescriptor#MOST_USERS} of these sets share an event descriptor
+ * ({@link io.rpma.tcp.ReadableDescriptor}).
  *
  * <p>A peer can access the memory that was registered for it in the protection domain of its connection ({@link
  * io.rpma.tcp.ProtectionDomain}), with the key that it was given: this process checks key, bounds and usage at every access. When

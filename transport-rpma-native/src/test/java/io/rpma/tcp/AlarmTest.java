@@ -33,10 +33,30 @@ class AlarmTest {
     /** More than the kernel's limit of nested sets with the same descriptor. */
     private static final int MANY = 600;
     private static final int EBADF = 9;
+    private static final int PATIENCE_MILLIS = 30_000;
     private static final int NO_DESCRIPTOR = Integer.MAX_VALUE;
 
     private static boolean isReadable(int fd) {
         return Sockets.poll(fd, (short) Sockets.EPOLLIN, 0) != 0;
+    }
+
+    /** The set refuses the descriptor because it has it already, as it does for lack of resources. */
+    @Test
+    void anAlarmThatCannotBeRaisedAtOnceIsRaisedLater() throws Exception {
+        Adapter.start();
+        Alarm alarm = new Alarm().made();
+        try {
+            int readable = ((ReadableDescriptor) Station.field(alarm, "readable")).fd();
+            assertEquals(0, EpollSet.add(alarm.fd(), readable, 0, 0));
+            alarm.raise();
+            assertFalse(isReadable(alarm.fd()));
+            EpollSet.remove(alarm.fd(), readable);
+            assertTrue(Sockets.poll(alarm.fd(), (short) Sockets.EPOLLIN, PATIENCE_MILLIS) > 0, "the alarm is not raised");
+            alarm.clear();
+            assertFalse(isReadable(alarm.fd()));
+        } finally {
+            alarm.close();
+        }
     }
 
     /** The kernel limits the number of nested sets that contain the same descriptor. */
@@ -60,16 +80,17 @@ class AlarmTest {
     }
 
     @Test
-    void aBeaconIsSharedByFewAlarms() throws Exception {
-        List<Beacon> taken = new ArrayList<>();
-        for (int i = 0; i <= 2 * Beacon.MOST_USERS; i++) {
-            taken.add(Beacon.take());
+    void aReadableDescriptorIsSharedByFewAlarms() throws Exception {
+        List<ReadableDescriptor> taken = new ArrayList<>();
+        for (int i = 0; i <= 2 * ReadableDescriptor.MOST_USERS; i++) {
+            taken.add(ReadableDescriptor.take());
         }
-        Map<Integer, Long> users = taken.stream().collect(Collectors.groupingBy(Beacon::fd, Collectors.counting()));
+        Map<Integer, Long> users = taken.stream().collect(Collectors.groupingBy(ReadableDescriptor::fd, Collectors.counting()));
         assertTrue(users.size() >= 3, () -> "users by descriptor: " + users);
-        assertTrue(users.values().stream().allMatch(count -> count <= Beacon.MOST_USERS), () -> "users by descriptor: " + users);
-        taken.forEach(Beacon::release);
-        Beacon again = Beacon.take();
+        assertTrue(users.values().stream().allMatch(count -> count <= ReadableDescriptor.MOST_USERS),
+            () -> "users by descriptor: " + users);
+        taken.forEach(ReadableDescriptor::release);
+        ReadableDescriptor again = ReadableDescriptor.take();
         try {
             assertTrue(isReadable(again.fd()));
         } finally {

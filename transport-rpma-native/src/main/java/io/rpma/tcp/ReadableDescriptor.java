@@ -21,26 +21,26 @@ import java.util.Deque;
  * kernel refuses a descriptor in more than 500 epoll sets that are themselves in other sets, as those of event loops ({@code
  * path_limits} in its {@code fs/eventpoll.c}; the number is smaller if there are further sets around these).
  */
-final class Beacon {
+final class ReadableDescriptor {
     /** The number of alarms that share a descriptor at most. */
     static final int MOST_USERS = 32;
 
     // Those that have room for another alarm. One without users stays, so that not every connection creates one. Guarded by the
     // lock of the class, like the counts.
-    private static final Deque<Beacon> WITH_ROOM = new ArrayDeque<>();
+    private static final Deque<ReadableDescriptor> WITH_ROOM = new ArrayDeque<>();
 
     private final int fd;
     private int users;
 
-    private Beacon(int fd) {
+    private ReadableDescriptor(int fd) {
         this.fd = fd;
     }
 
     /** Returns a descriptor for another alarm, which must be released; {@code -errno} as its number if it cannot be created. */
-    static synchronized Beacon take() {
-        Beacon taken = WITH_ROOM.peekFirst();
+    static synchronized ReadableDescriptor take() {
+        ReadableDescriptor taken = WITH_ROOM.peekFirst();
         if (taken == null) {
-            taken = new Beacon(Posix.eventfd(1));
+            taken = new ReadableDescriptor(Posix.eventfd(1));
             if (taken.fd < 0) {
                 return taken;
             }
@@ -58,7 +58,7 @@ final class Beacon {
 
     /** Releases the descriptor that an alarm has taken. */
     void release() {
-        synchronized (Beacon.class) {
+        synchronized (ReadableDescriptor.class) {
             if (users-- == MOST_USERS) {
                 WITH_ROOM.addLast(this);
             }
