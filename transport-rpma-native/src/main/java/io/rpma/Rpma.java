@@ -157,10 +157,12 @@ public final class Rpma {
         if (Real.CAUSE == null) {
             return Real.PROVIDER;
         }
+        // Before the warning: as long as this throws, a later call tries again.
+        RpmaProvider soft = SoftProvider.instance();
         logger().warn("Using the software RDMA provider, because librpma cannot be used: {} Set -D{}=soft to choose"
             + " it without this warning, -D{}=librpma to insist on the library.",
             Real.CAUSE.getMessage(), PROVIDER_PROPERTY, PROVIDER_PROPERTY);
-        return SoftProvider.instance();
+        return soft;
     }
 
     private static RpmaProvider insisted() {

@@ -61,16 +61,29 @@ class LaterProviderTest {
         }
     }
 
-    @Test
-    void registeredMemoryIsUsedWhenTheFolderExists(@TempDir Path temporary) throws Exception {
-        Path folder = temporary.resolve("folder");
+    private static List<String> run(Path folder, String... options) throws Exception {
         List<String> command = new ArrayList<>(List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-            "--enable-native-access=ALL-UNNAMED", "-Dio.rpma.provider=soft", "-Dio.rpma.soft.directory=" + folder,
-            "-cp", System.getProperty("java.class.path"), Child.class.getName(), folder.toString()));
+            "--enable-native-access=ALL-UNNAMED", "-Dio.rpma.soft.directory=" + folder));
+        command.addAll(List.of(options));
+        command.addAll(List.of("-cp", System.getProperty("java.class.path"), Child.class.getName(), folder.toString()));
         Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
         List<String> lines = process.inputReader().lines().toList();
         assertEquals(0, process.waitFor(), () -> String.join("\n", lines));
         assertEquals(List.of("result: 0 bytes", "result: unavailable", "result: sent, true"),
             lines.stream().filter(line -> line.startsWith("result: ")).toList(), () -> String.join("\n", lines));
+        return lines;
+    }
+
+    @Test
+    void registeredMemoryIsUsedWhenTheFolderExists(@TempDir Path temporary) throws Exception {
+        run(temporary.resolve("folder"), "-Dio.rpma.provider=soft");
+    }
+
+    @Test
+    void theLackOfADeviceIsLoggedOnce(@TempDir Path temporary) throws Exception {
+        List<String> lines = run(temporary.resolve("folder"), "-Dio.rpma.provider=auto",
+            "-Dio.rpma.library=" + temporary.resolve("no-library"));
+        assertEquals(1, lines.stream().filter(line -> line.contains("Using the software RDMA provider")).count(),
+            () -> String.join("\n", lines));
     }
 }
