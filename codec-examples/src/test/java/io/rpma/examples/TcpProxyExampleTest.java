@@ -129,7 +129,7 @@ class TcpProxyExampleTest {
     void anAddressInUseIsNamed(boolean rpma) throws Exception {
         End taken = proxy(rpma ? End.rpma(0) : End.tcp(0), End.tcp(9));
         IOException failure = assertThrows(IOException.class, () -> proxy(taken, End.tcp(9)));
-        assertTrue(failure.getMessage().contains("127.0.0.1:" + taken.address().getPort()), failure::toString);
+        assertTrue(failure.getMessage().contains(":" + taken.address().getPort()), failure::toString);
         assertTrue(failure.getMessage().contains("port 0 chooses a free port") || Rpma.provider().name().equals("librpma"),
             failure::toString);
     }
