@@ -305,7 +305,7 @@ final class QueuePair extends Drivable implements TcpCompletionQueue.Driven, Tcp
         if (paused != wasPaused && !receiver.hasEnded()) {
             watch.set(!paused);
         }
-        boolean needsRoom = blocked && room.isNeeded(newlyBlocked, completions, transmitter.rest(), (todo & WAITS) != 0);
+        boolean needsRoom = blocked && room.isNeeded(newlyBlocked, completions, (todo & WAITS) != 0);
         if (needsRoom || (todo & ARM) != 0 && !receiver.hasEnded() || paused && !wasPaused) {
             arm(paused);
         }

@@ -18,15 +18,9 @@ package io.rpma.tcp;
  * time. So the socket is watched when the owner is about to wait. If the owner stops polling before that, the adapter's thread
  * notices it, because the connection is on its list.
  *
- * <p>The rest of a large write is different: the kernel reports room when a third of the buffer is free, while a thread that
- * polls fills each small gap.
- *
  * <p>Used by the holder of the queue pair.
  */
 final class RoomWatch {
-    /** The largest rest of a frame, in bytes, that is left to the owner. */
-    private static final long MOST_POLLED = 128 << 10;
-
     private boolean deferred;
 
     /**
@@ -34,11 +28,10 @@ final class RoomWatch {
      *
      * @param isNew whether it was not full before
      * @param completions the queue that the owner polls for the completions of sends
-     * @param rest the number of bytes of the frame that has been sent in part
      * @param waits whether this drive is the last one before the owner waits
      */
-    boolean isNeeded(boolean isNew, TcpCompletionQueue completions, long rest, boolean waits) {
-        if (isNew && !waits && rest <= MOST_POLLED && completions.isPromised()) {
+    boolean isNeeded(boolean isNew, TcpCompletionQueue completions, boolean waits) {
+        if (isNew && !waits && completions.isPromised()) {
             deferred = true;
             return false;
         }

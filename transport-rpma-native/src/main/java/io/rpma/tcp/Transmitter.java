@@ -37,6 +37,11 @@ final class Transmitter {
     private static final long MOST_BYTES = 1 << 20;
     /** Bytes sent in one drive, so that other connections are served as well. */
     private static final long BUDGET = 4 << 20;
+    /**
+     * The smallest rest of a frame, in bytes, that is not sent before the kernel reports room, which it does when a third of the
+     * send buffer is free. A thread that polls would otherwise fill each small gap by a call of its own.
+     */
+    private static final long LARGE_REST = 128 << 10;
 
     private final ErrorState pair;
     private final SendQueue sends;
@@ -180,11 +185,6 @@ final class Transmitter {
         return blocked;
     }
 
-    /** Returns how many bytes of the frame are left that the socket has accepted in part. */
-    long rest() {
-        return headerLeft + payloadLeft;
-    }
-
     /** Returns whether nothing can be sent any more. */
     boolean hasEnded() {
         return ended;
@@ -219,12 +219,15 @@ final class Transmitter {
     // ---- sending
 
     /**
-     * Sends all pending frames, as far as the socket takes them.
+     * Sends all pending frames, as far as the socket takes them. The rest of a large frame waits until the kernel reports room.
      *
      * @param acknowledging whether a pending acknowledgement is sent in a frame of its own if no other frame carries it
      * @return whether there may be more that the socket would take
      */
     boolean transmit(boolean acknowledging) {
+        if (blocked && payloadLeft >= LARGE_REST && !hasRoom()) {
+            return false;
+        }
         long left = BUDGET;
         while (!ended) {
             if (left <= 0) {
@@ -271,6 +274,11 @@ final class Transmitter {
             }
         }
         return false;
+    }
+
+    /** Returns whether the kernel reports room, or an error, or the rest of an answer can no longer be read. */
+    private boolean hasRoom() {
+        return payloadRegion != null && !payloadRegion.isOpen() || Sockets.poll(socket, Sockets.POLLOUT, 0) != 0;
     }
 
     /** Ends the connection, because the rest of an answer can no longer be read. */

@@ -26,6 +26,8 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
@@ -34,15 +36,15 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 /** Tests who continues when the send buffer of a socket is full: the owner while it polls, and otherwise the adapter's thread. */
 @Timeout(60)
 class RoomWatchTest {
-    private static final int PIECE = 64 << 10;
-    private static final int MESSAGES = 200;
+    /** More than the send buffer and the receive buffer of a socket. */
+    private static final int ALL = 25 << 19;
 
     private final RoomWatch room = new RoomWatch();
     private final TcpCompletionQueue queue = new TcpCompletionQueue(8, new Alarm(), false, null, () -> { }, null);
     private final WorkCompletions batch = new WorkCompletions(1);
 
     private boolean isNeeded(boolean isNew, boolean waits) {
-        return room.isNeeded(isNew, queue, PIECE, waits);
+        return room.isNeeded(isNew, queue, waits);
     }
 
     @Test
@@ -88,15 +90,10 @@ class RoomWatchTest {
         assertTrue(CompletableFuture.supplyAsync(() -> isNeeded(true, false)).get(20, TimeUnit.SECONDS));
     }
 
-    @Test
-    void aLargeRestNeedsTheAdapter() throws Exception {
-        queue.pollWithoutEvent(batch);
-        assertTrue(room.isNeeded(true, queue, 1 << 20, false));
-    }
-
-    @Test
-    void anOwnerThatWaitsIsNotified() throws Exception {
-        sendAll(client -> {
+    @ParameterizedTest
+    @ValueSource(ints = {64 << 10, 512 << 10})
+    void anOwnerThatWaitsIsNotified(int bytes) throws Exception {
+        sendAll(bytes, client -> {
             client.completionQueue().consumeEvent();
             while (client.completionQueue().pollWithoutEvent(batch) == 0) {
                 assertTrue(isReadable(client.completionQueue().fd()), "nothing happens");
@@ -105,9 +102,10 @@ class RoomWatchTest {
         });
     }
 
-    @Test
-    void anOwnerThatDoesNotPollAnyMoreIsReplaced() throws Exception {
-        sendAll(client -> { });
+    @ParameterizedTest
+    @ValueSource(ints = {64 << 10, 512 << 10})
+    void anOwnerThatDoesNotPollAnyMoreIsReplaced(int bytes) throws Exception {
+        sendAll(bytes, client -> { });
     }
 
     /** Waits until the descriptor of a completion queue, which is an epoll set, is readable. */
@@ -123,7 +121,8 @@ class RoomWatchTest {
     }
 
     /** Fills the send buffer while the owner polls, and then lets the other side read everything. */
-    private void sendAll(Owner owner) throws Exception {
+    private void sendAll(int bytes, Owner owner) throws Exception {
+        int messages = ALL / bytes;
         Station station = new Station();
         try (RawServer raw = new RawServer();
                 ConnectionConfig config = station.provider.newConnectionConfig().sendQueueSize(256).completionQueueSize(256);
@@ -133,24 +132,24 @@ class RoomWatchTest {
             assertEquals(ConnectionEvent.ESTABLISHED, client.waitForEvent(Station.LONG));
             client.completeSendsEarly(true);
             assertEquals(0, client.completionQueue().pollWithoutEvent(batch));
-            for (int i = 1; i <= MESSAGES; i++) {
-                CompletionFlag flag = i < MESSAGES ? CompletionFlag.ON_ERROR : CompletionFlag.ALWAYS;
-                client.send(station.region, 0, PIECE, flag, i);
+            for (int i = 1; i <= messages; i++) {
+                CompletionFlag flag = i < messages ? CompletionFlag.ON_ERROR : CompletionFlag.ALWAYS;
+                client.send(station.region, 0, bytes, flag, i);
                 assertEquals(0, client.completionQueue().pollWithoutEvent(batch));
             }
             CompletableFuture<byte[]> all = CompletableFuture.supplyAsync(() -> {
                 try {
-                    return raw.read(Wire.HEADER + MESSAGES * (Wire.HEADER + PIECE));
+                    return raw.read(Wire.HEADER + messages * (Wire.HEADER + bytes));
                 } catch (IOException e) {
                     throw new UncheckedIOException(e);
                 }
             });
             owner.run(client);
             all.get(20, TimeUnit.SECONDS);
-            if (batch.context(0) != MESSAGES) {
+            if (batch.context(0) != messages) {
                 assertEquals(1, client.completionQueue().poll(batch, Station.LONG));
             }
-            assertEquals(MESSAGES, batch.context(0));
+            assertEquals(messages, batch.context(0));
         } finally {
             station.close();
         }
