@@ -143,11 +143,9 @@ public final class Surroundings implements AutoCloseable {
         neighbour.expect("ready");
         archive();
         // Resources that are allocated once and then kept must not count as leaks, so each lane and a crowd of connections run
-        // once before the first measurement.
-        traffic();
-        TimeUnit.MILLISECONDS.sleep(1000);
-        drain();
-        crowd();
+        // once before the first measurement. No process attacks yet, but exchanges can already be lost.
+        row = ledger.row("warm-up");
+        exchange();
         before = settled(null);
         crowd();
         before = settled(null).atLeast(before).withRoom(CACHED_BYTES * paths.size());
@@ -282,9 +280,7 @@ public final class Surroundings implements AutoCloseable {
         for (Child child : List.of(server, neighbour)) {
             for (int left = paths.size(); left > 0; left--) {
                 String[] words = child.expect("report").split(" ");
-                if (row != null) {
-                    row.traffic(words[0], Long.parseLong(words[1]), Long.parseLong(words[2]), Long.parseLong(words[3]));
-                }
+                row.traffic(words[0], Long.parseLong(words[1]), Long.parseLong(words[2]), Long.parseLong(words[3]));
             }
         }
     }
@@ -355,16 +351,21 @@ public final class Surroundings implements AutoCloseable {
     void finish() throws IOException, InterruptedException {
         if (server != null) {
             row = ledger.row("whole run");
-            for (Addresses path : paths) {
-                row.count(path.name(), 1);
-            }
-            traffic();
-            TimeUnit.MILLISECONDS.sleep(1000);
-            drain();
-            crowd();
+            exchange();
             compare();
             enterPauses();
             row = null;
+        }
+    }
+
+    /** Lets the neighbours exchange data for a second without an attack, then connects a crowd on each path. */
+    private void exchange() throws IOException, InterruptedException {
+        traffic();
+        TimeUnit.MILLISECONDS.sleep(1000);
+        drain();
+        crowd();
+        for (Addresses path : paths) {
+            row.count(path.name(), 1);
         }
     }
 

@@ -30,6 +30,9 @@ import java.util.concurrent.TimeUnit;
 final class KillCase implements ChaosCase {
     private static final int STARTING = 3;
     private static final int LONGEST_LIFE_MILLIS = 150;
+    private static final long REACHING_MILLIS = 2000;
+    /** After this number of clients that were ordered to stop at a place, one must have reached it. */
+    private static final int MOST_IN_VAIN = 20;
 
     @Override
     public String name() {
@@ -50,6 +53,7 @@ final class KillCase implements ChaosCase {
         List<Addresses> paths = surroundings.paths(this);
         Queue<Victim> starting = new ArrayDeque<>();
         int started = 0;
+        int inVain = 0;
         for (int killed = 0; System.nanoTime() < end || killed < paths.size(); killed++) {
             while (starting.size() < STARTING) {
                 Addresses path = paths.get(started++ % paths.size());
@@ -61,8 +65,14 @@ final class KillCase implements ChaosCase {
             try {
                 victim.expect("ready");
                 if (path.provider().equals("soft") && random.nextBoolean()) {
-                    victim.order("stop " + Places.any(random) + ' ' + random.nextInt(1, 200));
-                    victim.next(2000);
+                    String place = Places.any(random);
+                    victim.order("stop " + place + ' ' + random.nextInt(1, 200));
+                    inVain = ("at " + place).equals(victim.next(REACHING_MILLIS)) ? 0 : inVain + 1;
+                    if (inVain == MOST_IN_VAIN) {
+                        inVain = 0;
+                        surroundings.failed(MOST_IN_VAIN + " clients in a row have not reached the place at which they were to"
+                            + " be killed");
+                    }
                 } else {
                     TimeUnit.MILLISECONDS.sleep(random.nextInt(LONGEST_LIFE_MILLIS));
                 }
