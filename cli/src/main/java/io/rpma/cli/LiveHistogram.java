@@ -24,6 +24,9 @@ import org.HdrHistogram.Histogram;
  * second.
  */
 final class LiveHistogram {
+    private static final String WRAP = "\033[?7h";
+    private static final String NO_WRAP = "\033[?7l";
+
     private final PrintWriter out;
     private final boolean terminal;
     private int drawn;
@@ -42,9 +45,12 @@ final class LiveHistogram {
     void show(Histogram times, long nanos) {
         if (terminal) {
             List<String> picture = new ArrayList<>(Summary.bars(times));
-            picture.add(Summary.line(times));
+            picture.addAll(Summary.lines(times));
             wipe();
+            // A line that the terminal wraps would take more rows than are erased later, so the terminal must cut it off.
+            out.print(NO_WRAP);
             picture.forEach(out::println);
+            out.print(WRAP);
             drawn = picture.size();
         } else if (nanos >= TimeUnit.SECONDS.toNanos(lines + 1)) {
             lines = TimeUnit.NANOSECONDS.toSeconds(nanos);

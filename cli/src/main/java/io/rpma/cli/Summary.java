@@ -34,10 +34,16 @@ final class Summary {
 
     /** Returns the percentiles in one line. */
     static String line(Histogram times) {
-        return times.getTotalCount() == 0 ? "roundtrips=0" : String.format(Locale.ROOT,
-            "roundtrips=%d min=%.1f us p50=%.1f us p90=%.1f us p99=%.1f us p99.9=%.1f us max=%.1f us", times.getTotalCount(),
-            micros(times.getMinValue()), micros(times.getValueAtPercentile(50)), micros(times.getValueAtPercentile(90)),
-            micros(times.getValueAtPercentile(99)), micros(times.getValueAtPercentile(99.9)), micros(times.getMaxValue()));
+        return String.join(" ", lines(times));
+    }
+
+    /** Returns the percentiles in two lines, each of which fits into a terminal of 80 columns. */
+    static List<String> lines(Histogram times) {
+        return times.getTotalCount() == 0 ? List.of("roundtrips=0") : List.of(
+            String.format(Locale.ROOT, "roundtrips=%d min=%.1f us p50=%.1f us p90=%.1f us", times.getTotalCount(),
+                micros(times.getMinValue()), micros(times.getValueAtPercentile(50)), micros(times.getValueAtPercentile(90))),
+            String.format(Locale.ROOT, "p99=%.1f us p99.9=%.1f us max=%.1f us", micros(times.getValueAtPercentile(99)),
+                micros(times.getValueAtPercentile(99.9)), micros(times.getMaxValue())));
     }
 
     /** Returns a bar for each step of 1, 2, 5, 10 and so on microseconds, from the first to the last step that is not empty. */
