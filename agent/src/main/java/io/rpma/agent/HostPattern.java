@@ -36,7 +36,12 @@ record HostPattern(String name, byte[] address, int bits) {
             if (slash >= 0) {
                 throw new IllegalArgumentException("'" + pattern + "' is not a network: an address is required before the slash");
             }
-            return new HostPattern(pattern, null, 0);
+            return new HostPattern(name(pattern), null, 0);
+        }
+        // Java completes an address with fewer numbers in the middle: it takes 10.1 for 10.0.0.1, also in 10.1/16.
+        if (!host.contains(":") && !host.matches("[0-9]+([.][0-9]+){3}")) {
+            throw new IllegalArgumentException("'" + host + "' is not an address: four numbers are required, as in 10.1.0.0"
+                + " or in the network 10.1.0.0/16");
         }
         byte[] address;
         try {
@@ -57,6 +62,21 @@ record HostPattern(String name, byte[] address, int bits) {
             }
         }
         return new HostPattern(null, address, bits);
+    }
+
+    /** Returns a name or a suffix of names, if a host can have it. */
+    private static String name(String pattern) {
+        String name = pattern.startsWith("*.") ? pattern.substring(2) : pattern;
+        if (name.isEmpty() || name.contains("*")) {
+            throw new IllegalArgumentException("'" + pattern + "' is not a host: '*' is allowed only at the beginning, as in"
+                + " *.domain; addresses are selected by a network such as 10.0.0.0/8, and without the option hosts, all hosts"
+                + " are selected");
+        }
+        if (name.chars().anyMatch(Character::isWhitespace)) {
+            throw new IllegalArgumentException("'" + pattern + "' is not a host: it contains a blank, and several hosts are"
+                + " separated by commas");
+        }
+        return pattern;
     }
 
     boolean matches(InetSocketAddress target) {

@@ -87,6 +87,9 @@ class OptionsTest {
     @CsvSource(delimiter = '|', value = {"prots=1 | unknown option 'prots'", "ports=x | 'x' is not a port",
         "ports=70000 | not a port", "ports=9-8 | ends before it begins", "hosts= | an empty host",
         "hosts=10.0.0.0/33 | not a network", "hosts=a/8 | not a network", "report=maybe | true or false",
+        "hosts=* | without the option hosts, all hosts are selected", "hosts=10.0.0.* | a network such as 10.0.0.0/8",
+        "hosts=db* | '*' is allowed only at the beginning", "hosts=db1 db2 | separated by commas",
+        "hosts=10.1/16 | '10.1' is not an address", "hosts=192.168.1 | four numbers", "hosts=10 | four numbers",
         "prefix=shaded | such as shaded.io.netty"})
     void refusesOthers(String options, String message) {
         IllegalArgumentException e = assertThrows(IllegalArgumentException.class, () -> Options.parse(options));
