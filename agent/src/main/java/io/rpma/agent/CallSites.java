@@ -20,8 +20,10 @@ import net.bytebuddy.description.field.FieldList;
 import net.bytebuddy.description.method.MethodList;
 import net.bytebuddy.description.type.TypeDescription;
 import net.bytebuddy.implementation.Implementation;
+import net.bytebuddy.jar.asm.ClassReader;
 import net.bytebuddy.jar.asm.ClassVisitor;
 import net.bytebuddy.jar.asm.ClassWriter;
+import net.bytebuddy.jar.asm.Label;
 import net.bytebuddy.jar.asm.MethodVisitor;
 import net.bytebuddy.jar.asm.Opcodes;
 import net.bytebuddy.jar.asm.Type;
@@ -69,38 +71,58 @@ final class CallSites extends AsmVisitorWrapper.AbstractBase {
         return new ClassVisitor(OpenedClassReader.ASM_API, visitor) {
             @Override
             public MethodVisitor visitMethod(int access, String name, String descriptor, String signature, String[] exceptions) {
-                if (isLegacyLoop && name.startsWith("registeredChannels")) {
-                    // This method asks the original handler, which has none of the channels.
-                    changed++;
-                    registeredChannels(super.visitMethod(access, name, descriptor, signature, exceptions), owner, descriptor);
-                    return null;
-                }
                 MethodVisitor next = super.visitMethod(access, name, descriptor, signature, exceptions);
                 boolean isBootstrap = (access & Opcodes.ACC_STATIC) == 0 && owner.equals(root + "/bootstrap/AbstractBootstrap");
                 boolean isIoType = name.equals("isIoType") && (owner.equals(root + "/channel/SingleThreadIoEventLoop")
                     || owner.equals(root + "/channel/ManualIoEventLoop"));
+                if (isLegacyLoop && name.startsWith("registeredChannels")) {
+                    changed++;
+                    int frame = (readerFlags & ClassReader.EXPAND_FRAMES) == 0 ? Opcodes.F_SAME : Opcodes.F_NEW;
+                    return new RegisteredChannels(new Calls(next, false, false, isOfNioLoop), owner, descriptor, frame);
+                }
                 return next == null ? null : new Calls(next, isBootstrap, isIoType, isOfNioLoop);
             }
         };
     }
 
-    /** Writes a method of a loop that returns the number of its channels, or their iterator. */
-    private void registeredChannels(MethodVisitor method, String loop, String descriptor) {
-        method.visitCode();
-        method.visitVarInsn(Opcodes.ALOAD, 0);
-        method.visitMethodInsn(Opcodes.INVOKEVIRTUAL, loop, "ioHandler", "()L" + root + "/channel/IoHandler;", false);
-        boolean isNumber = Type.getReturnType(descriptor) == Type.INT_TYPE;
-        if (isNumber) {
-            method.visitVarInsn(Opcodes.ALOAD, 0);
-            method.visitMethodInsn(Opcodes.INVOKEVIRTUAL, loop, "getNumOfRegisteredChannels", "()I", false);
-            method.visitMethodInsn(Opcodes.INVOKESTATIC, SITES, "registeredChannels", "(Ljava/lang/Object;I)I", false);
-        } else {
-            method.visitMethodInsn(Opcodes.INVOKESTATIC, SITES, "registeredChannelsIterator",
-                "(Ljava/lang/Object;)Ljava/util/Iterator;", false);
+    /**
+     * Writes the beginning of a method of a loop that returns the number of its channels, or their iterator. If the handler of
+     * the loop replaces another one, the method returns the result of the agent, because it would ask the original handler, which
+     * has none of the channels.
+     */
+    private final class RegisteredChannels extends MethodVisitor {
+        private final String loop;
+        private final boolean isNumber;
+        private final int frame;
+
+        RegisteredChannels(MethodVisitor next, String loop, String descriptor, int frame) {
+            super(OpenedClassReader.ASM_API, next);
+            this.loop = loop;
+            isNumber = Type.getReturnType(descriptor) == Type.INT_TYPE;
+            this.frame = frame;
         }
-        method.visitInsn(isNumber ? Opcodes.IRETURN : Opcodes.ARETURN);
-        method.visitMaxs(0, 0);
-        method.visitEnd();
+
+        @Override
+        public void visitCode() {
+            super.visitCode();
+            Label original = new Label();
+            handler();
+            visitMethodInsn(Opcodes.INVOKESTATIC, SITES, "isStandIn", "(Ljava/lang/Object;)Z", false);
+            visitJumpInsn(Opcodes.IFEQ, original);
+            handler();
+            visitMethodInsn(Opcodes.INVOKESTATIC, SITES, isNumber ? "registeredChannels" : "registeredChannelsIterator",
+                isNumber ? "(Ljava/lang/Object;)I" : "(Ljava/lang/Object;)Ljava/util/Iterator;", false);
+            visitInsn(isNumber ? Opcodes.IRETURN : Opcodes.ARETURN);
+            visitLabel(original);
+            visitFrame(frame, 1, new Object[] {loop}, 0, new Object[0]);
+            // The method may begin with a frame of its own, and two frames cannot be at one instruction.
+            visitInsn(Opcodes.NOP);
+        }
+
+        private void handler() {
+            visitVarInsn(Opcodes.ALOAD, 0);
+            visitMethodInsn(Opcodes.INVOKEVIRTUAL, loop, "ioHandler", "()L" + root + "/channel/IoHandler;", false);
+        }
     }
 
     private final class Calls extends MethodVisitor {

@@ -19,7 +19,7 @@ import java.util.regex.Pattern;
 
 /**
  * The methods that the changed classes call. Each method returns its argument if the agent has no replacement. None of them
- * throws, except {@link #handler} and {@link #registeredChannelsIterator}.
+ * throws, except {@link #handler}.
  *
  * <p>The method of a bootstrap or a framework that creates a channel has the channel's address, but the factory of the channel
  * does not. The agent therefore wraps these methods: they store the address here for their thread, and the replacement of the
@@ -156,24 +156,18 @@ public final class Sites {
         return handler instanceof Swap.StandIn standIn ? standIn.originalHandler() : handler;
     }
 
-    /**
-     * Returns the number of channels of an event loop.
-     *
-     * @param registrations the number of handles that are registered with the loop, which is the result for other handlers
-     */
-    public static int registeredChannels(Object handler, int registrations) {
-        return handler instanceof Swap.StandIn standIn ? standIn.channels().size() : registrations;
+    /** Returns whether the handler of an event loop replaces another one. */
+    public static boolean isStandIn(Object handler) {
+        return handler instanceof Swap.StandIn;
     }
 
-    /**
-     * Returns the channels of an event loop.
-     *
-     * @throws UnsupportedOperationException if the handler replaces no other one
-     */
+    /** Returns the number of channels of the event loop of a handler that replaces another one. */
+    public static int registeredChannels(Object handler) {
+        return ((Swap.StandIn) handler).channels().size();
+    }
+
+    /** Returns the channels of the event loop of a handler that replaces another one. */
     public static Iterator<?> registeredChannelsIterator(Object handler) {
-        if (handler instanceof Swap.StandIn standIn) {
-            return standIn.channels().iterator();
-        }
-        throw new UnsupportedOperationException("registeredChannelsIterator");
+        return ((Swap.StandIn) handler).channels().iterator();
     }
 }

@@ -94,6 +94,18 @@ class ApplicationsTest {
             : "channels: EpollServerSocketChannel, EpollSocketChannel"), channels(output), output.text());
     }
 
+    /** If the transport cannot be used, the loops are those of the application. */
+    @ParameterizedTest
+    @ValueSource(strings = {"nio", "epoll"})
+    void countsTheChannelsOfALoopThatIsLeftAsItIs(String transport) throws Exception {
+        Program.Output plain = Program.plain().run(LoopManners.class, transport);
+        Program.Output output = Program.withAgent("").jvm("-Dio.rpma.provider=none").run(LoopManners.class, transport);
+        assertEquals(0, output.exitCode(), output.text());
+        assertEquals(plain.result(), output.result(), output.text());
+        assertEquals(channels(plain), channels(output), output.text());
+        assertTrue(output.text().contains("is left as it is: RPMA cannot be used"), output.text());
+    }
+
     /**
      * An application without the io_uring transport registers channels of the JDK with a loop, and calls methods that only a loop
      * of NIO has.
