@@ -25,6 +25,7 @@ import io.rpma.netty.RpmaEventLoopGroup;
 import io.rpma.netty.RpmaPath;
 import java.io.IOException;
 import java.net.InetSocketAddress;
+import java.nio.channels.ClosedChannelException;
 import java.util.List;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -165,7 +166,8 @@ final class PingClient implements AutoCloseable {
             underWay = true;
             started = System.nanoTime();
             context.writeAndFlush(message).addListener(sent -> {
-                if (!sent.isSuccess()) {
+                // If the channel is closed, channelInactive() follows, which gives the reason in words.
+                if (!sent.isSuccess() && !(sent.cause() instanceof ClosedChannelException)) {
                     finished.tryFailure(sent.cause());
                 }
             });

@@ -160,6 +160,21 @@ class PingTest {
         })), "after 0 round trips: the server closed the connection");
     }
 
+    /** The connection ends before the first message is written, or while it is written. */
+    @Test
+    void aServerThatClosesAtOnceIsNamed() throws Exception {
+        String address = serve(new Echo() {
+            @Override
+            public void channelActive(ChannelHandlerContext ctx) {
+                ctx.close();
+            }
+        });
+        for (int i = 0; i < 20; i++) {
+            error.getBuffer().setLength(0);
+            failed(ping(address), "after 0 round trips: the server closed the connection");
+        }
+    }
+
     @Test
     void aServerThatIsSilentIsNotWaitedForLonger() throws Exception {
         // The timeout also limits the time to connect. After this the classes that connect are loaded.
