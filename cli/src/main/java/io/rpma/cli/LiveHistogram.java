@@ -62,8 +62,9 @@ final class LiveHistogram {
     /** Erases the histogram, because the final summary follows. */
     void wipe() {
         if (drawn > 0) {
-            // Moves to the first line of the histogram and erases everything below it.
-            out.print("\033[" + drawn + "A\033[J");
+            // Moves to the beginning of the first line of the histogram and erases everything below it. The cursor may be behind
+            // a key that the user has pressed.
+            out.print("\033[" + drawn + "F\033[J");
             out.flush();
             drawn = 0;
         }

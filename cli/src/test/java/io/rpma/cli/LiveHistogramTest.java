@@ -59,6 +59,17 @@ class LiveHistogramTest {
         assertEquals(List.of(), rows(columns));
     }
 
+    /** A terminal shows the keys that the user presses, such as ^C, after the last row. */
+    @Test
+    void aKeyDoesNotMoveTheRows() {
+        LiveHistogram live = new LiveHistogram(new PrintWriter(text), true);
+        live.show(times, 1);
+        List<String> picture = rows(80);
+        text.write("^C");
+        live.show(times, 2);
+        assertEquals(picture, rows(80));
+    }
+
     @Test
     void everythingFitsInto80Columns() {
         new LiveHistogram(new PrintWriter(text), true).show(times, 1);
@@ -96,7 +107,10 @@ class LiveHistogramTest {
                 column++;
             } else {
                 switch (parts.group(1) + parts.group(3)) {
-                    case "A" -> row -= Integer.parseInt(parts.group(2));
+                    case "F" -> {
+                        row -= Integer.parseInt(parts.group(2));
+                        column = 0;
+                    }
                     case "J" -> {
                         rows.get(row).setLength(column);
                         rows.subList(row + 1, rows.size()).clear();
