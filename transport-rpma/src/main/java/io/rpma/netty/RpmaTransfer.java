@@ -18,6 +18,7 @@ import io.netty.channel.Channel;
 import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelProgressiveFuture;
 import io.netty.channel.ChannelProgressivePromise;
+import io.netty.channel.ChannelPromise;
 import io.netty.channel.EventLoop;
 import io.rpma.MemoryUsage;
 import io.rpma.RpmaException;
@@ -238,7 +239,10 @@ public final class RpmaTransfer {
             written += bytes;
             underWay++;
             inUse++;
-            channel.write(whole.part(from, bytes, whenReleased)).addListener((ChannelFuture future) -> {
+            // The executor of this promise is the loop that the channel has at the end. The loop on which the operation is
+            // written may have ended by then, and would notify nobody.
+            ChannelPromise end = channel.newPromise();
+            channel.write(whole.part(from, bytes, whenReleased), end).addListener((ChannelFuture future) -> {
                 if (loop.inEventLoop()) {
                     completed(from, bytes, future.cause());
                 } else {

@@ -36,6 +36,7 @@ import io.netty.channel.ChannelProgressiveFutureListener;
 import io.netty.channel.ChannelPromise;
 import io.netty.channel.EventLoop;
 import io.netty.channel.embedded.EmbeddedChannel;
+import io.netty.util.ReferenceCountUtil;
 import io.rpma.CompletionStatus;
 import io.rpma.MemoryUsage;
 import io.rpma.RpmaException;
@@ -465,6 +466,49 @@ class TransferTest {
         }).get();
         assertTrue(ending.terminationFuture().await(20, TimeUnit.SECONDS));
         assertTrue(read.isDone());
+    }
+
+    /** Keeps the first operation, and neither executes nor releases it. */
+    private static final class Keeper extends ChannelOutboundHandlerAdapter {
+        private final CompletableFuture<Object> message = new CompletableFuture<>();
+        private ChannelPromise promise;
+
+        @Override
+        public void write(ChannelHandlerContext ctx, Object msg, ChannelPromise ofWrite) {
+            promise = ofWrite;
+            message.complete(msg);
+        }
+
+        void fail() {
+            ReferenceCountUtil.release(message.join());
+            promise.setFailure(new IOException("failed by the test"));
+        }
+    }
+
+    /** Begins a transfer on a loop of its own, and moves the channel to another loop before the operation is executed. */
+    private ChannelFuture beginAndMove(Channel client, Keeper keeper, EventLoop first) throws Exception {
+        client.pipeline().addFirst(keeper);
+        client.deregister().sync();
+        first.register(client).sync();
+        ChannelFuture read = new RpmaTransfer(client).read(remote, 0, 8, here, 0);
+        keeper.message.get(20, TimeUnit.SECONDS);
+        client.deregister().sync();
+        group.register(client).sync();
+        return read;
+    }
+
+    /** The loop on which the transfer began has ended when its operation ends. */
+    @ParameterizedTest
+    @EnumSource
+    void itEndsAlthoughTheLoopOnWhichItBeganHasEnded(Kind kind) throws Exception {
+        Channel client = connect(kind);
+        Keeper keeper = new Keeper();
+        RpmaEventLoopGroup ending = new RpmaEventLoopGroup(1);
+        ChannelFuture read = beginAndMove(client, keeper, ending.next());
+        assertTrue(ending.shutdownGracefully(0, 5, TimeUnit.SECONDS).await(20, TimeUnit.SECONDS));
+        client.eventLoop().submit(() -> keeper.fail()).sync();
+        assertTrue(read.await(20, TimeUnit.SECONDS));
+        assertInstanceOf(RpmaTransferException.class, read.cause());
     }
 
     /**
