@@ -171,7 +171,10 @@ public final class RpmaTransfer {
         return isOfBuffer ? Math.min(most, RpmaByteBufAllocator.MAX_REGISTERED_CAPACITY) : most;
     }
 
-    /** One transfer. All methods are called on the event loop on which it began, except {@link #released()}. */
+    /**
+     * One transfer. All methods are called on the event loop on which it began, or by Netty's global executor after that loop
+     * has ended; only {@link #released()} and {@link #onLoop} are called by any thread.
+     */
     private final class Running {
         /**
          * The transfer as one operation: it is checked as a whole, and the operations are parts of it. It retains the regions
@@ -251,13 +254,20 @@ public final class RpmaTransfer {
             });
         }
 
-        /** Runs a task later, or immediately if the loop has ended. */
+        /**
+         * Runs a task later. A loop that ends accepts no tasks any more, but still runs those that it has accepted. Its own
+         * thread then runs the task immediately; for other threads it runs when the loop has ended, so that only one thread
+         * counts.
+         */
         private void onLoop(Runnable task) {
             try {
                 loop.execute(task);
             } catch (RejectedExecutionException e) {
-                // Nothing else of this transfer runs on that loop any more.
-                task.run();
+                if (loop.inEventLoop()) {
+                    task.run();
+                } else {
+                    loop.terminationFuture().addListener(terminated -> task.run());
+                }
             }
         }
 

@@ -14,6 +14,7 @@
 package io.rpma.netty;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertSame;
@@ -52,6 +53,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.function.Function;
@@ -509,6 +511,44 @@ class TransferTest {
         client.eventLoop().submit(() -> keeper.fail()).sync();
         assertTrue(read.await(20, TimeUnit.SECONDS));
         assertInstanceOf(RpmaTransferException.class, read.cause());
+    }
+
+    /**
+     * The loop on which the transfer began runs its last tasks, and accepts no others, while the loop to which the channel has
+     * moved handles the end of an operation. The last tasks may belong to the transfer, so the end is counted only after them.
+     */
+    @ParameterizedTest
+    @EnumSource
+    void anEndIsCountedAfterTheLastTasksOfALoopThatTheChannelHasLeft(Kind kind) throws Exception {
+        Channel client = connect(kind);
+        Keeper keeper = new Keeper();
+        EventLoop first = new RpmaEventLoopGroup(1).next();
+        ChannelFuture read = beginAndMove(client, keeper, first);
+        CountDownLatch last = new CountDownLatch(1);
+        CountDownLatch begun = new CountDownLatch(1);
+        first.execute(() -> {
+            begun.countDown();
+            try {
+                last.await();
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+            }
+        });
+        assertTrue(begun.await(20, TimeUnit.SECONDS));
+        refuseTasks(first);
+        client.eventLoop().submit(() -> keeper.fail()).sync();
+        client.eventLoop().submit(() -> { }).sync();
+        boolean early = read.isDone();
+        last.countDown();
+        assertTrue(first.terminationFuture().await(20, TimeUnit.SECONDS));
+        assertTrue(read.await(20, TimeUnit.SECONDS));
+        assertFalse(early, "two threads may have counted");
+        assertInstanceOf(RpmaTransferException.class, read.cause());
+    }
+
+    @SuppressWarnings("deprecation")
+    private static void refuseTasks(EventLoop loop) {
+        loop.shutdown();
     }
 
     /**
