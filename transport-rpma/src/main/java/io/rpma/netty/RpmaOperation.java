@@ -15,6 +15,7 @@ package io.rpma.netty;
 
 import io.netty.buffer.ByteBuf;
 import io.netty.util.AbstractReferenceCounted;
+import io.netty.util.ReferenceCountUtil;
 import io.netty.util.ReferenceCounted;
 import io.rpma.CompletionFlag;
 import io.rpma.Connection;
@@ -430,7 +431,8 @@ public final class RpmaOperation extends AbstractReferenceCounted {
     protected void deallocate() {
         remote.release();
         release(region);
-        release(buffer);
+        // The application may have released it too often, which must not prevent the rest.
+        ReferenceCountUtil.safeRelease(buffer);
         if (memory != buffer) {
             release(memory);
         }

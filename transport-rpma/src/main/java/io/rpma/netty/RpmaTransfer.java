@@ -241,11 +241,19 @@ public final class RpmaTransfer {
             long from = written;
             written += bytes;
             underWay++;
+            RpmaOperation part;
+            try {
+                part = whole.part(from, bytes, whenReleased);
+            } catch (RuntimeException e) {
+                // The application has released the buffer too early.
+                completed(from, bytes, e);
+                return;
+            }
             inUse++;
             // The executor of this promise is the loop that the channel has at the end. The loop on which the operation is
             // written may have ended by then, and would notify nobody.
             ChannelPromise end = channel.newPromise();
-            channel.write(whole.part(from, bytes, whenReleased), end).addListener((ChannelFuture future) -> {
+            channel.write(part, end).addListener((ChannelFuture future) -> {
                 if (loop.inEventLoop()) {
                     completed(from, bytes, future.cause());
                 } else {

@@ -37,6 +37,7 @@ import io.netty.channel.ChannelProgressiveFutureListener;
 import io.netty.channel.ChannelPromise;
 import io.netty.channel.EventLoop;
 import io.netty.channel.embedded.EmbeddedChannel;
+import io.netty.util.IllegalReferenceCountException;
 import io.netty.util.ReferenceCountUtil;
 import io.rpma.CompletionStatus;
 import io.rpma.MemoryUsage;
@@ -594,6 +595,30 @@ class TransferTest {
         group.register(fresh).sync();
         assertInstanceOf(IllegalArgumentException.class, fails(new RpmaTransfer(fresh).read(remote, 0, 8, here, 0)));
         fresh.close().sync();
+    }
+
+    /** A buffer that the application has released too early fails the transfer, which nobody could wait for otherwise. */
+    @ParameterizedTest
+    @EnumSource
+    void aBufferThatIsReleasedTooEarlyFailsTheTransfer(Kind kind) throws Exception {
+        Channel client = connect(kind);
+        RpmaTransfer transfer = new RpmaTransfer(client);
+        List<ByteBuf> released = new ArrayList<>();
+        for (int i = 0; i < 4; i++) {
+            ByteBuf source = (i < 2 ? Unpooled.buffer(8) : RpmaByteBufAllocator.DEFAULT.directBuffer(8)).writeZero(8);
+            source.release();
+            released.add(source);
+        }
+        RpmaTransferException fromOutside =
+            assertInstanceOf(RpmaTransferException.class, fails(transfer.write(released.get(0), remote, 0)));
+        assertEquals(0, fromOutside.offset());
+        assertInstanceOf(IllegalReferenceCountException.class, fromOutside.getCause());
+        for (int i = 1; i < 4; i++) {
+            ByteBuf source = released.get(i);
+            ChannelFuture onLoop = client.eventLoop().submit(() -> transfer.write(source, remote, 0)).get();
+            assertInstanceOf(RpmaTransferException.class, fails(onLoop));
+        }
+        transfer.write(here, 0, 8, remote, 0).sync();
     }
 
     @Test
