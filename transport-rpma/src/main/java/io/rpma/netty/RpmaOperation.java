@@ -236,6 +236,9 @@ public final class RpmaOperation extends AbstractReferenceCounted {
                 throw refused("the local region was registered for " + region.usages() + ", not for " + kind.here);
             }
         }
+        if (kind == Kind.READ && buffer != null && buffer.isReadOnly()) {
+            throw refused("the buffer is read-only");
+        }
         if (kind == Kind.READ && buffer != null && length > buffer.writableBytes()) {
             throw refused("the buffer has room for " + buffer.writableBytes() + " bytes, not for " + length);
         }

@@ -75,12 +75,14 @@ class OneSidedTest {
     private RpmaRemoteRegion remote;
     /** The client's own memory. */
     private RpmaRegion here;
+    private ByteBuf readOnly;
 
     @BeforeEach
     void start() throws Exception {
         group = new RpmaEventLoopGroup(1);
         there = RpmaRegion.allocate(SIZE, ALL);
         here = RpmaRegion.allocate(SIZE, ALL);
+        readOnly = RpmaByteBufAllocator.DEFAULT.directBuffer(4).setInt(0, 17).asReadOnly();
     }
 
     @AfterEach
@@ -95,6 +97,8 @@ class OneSidedTest {
         here.release();
         assertEquals(0, there.refCnt(), "an operation still holds the region");
         assertEquals(0, here.refCnt(), "an operation still holds the region");
+        assertEquals(17, readOnly.getInt(0), "an operation wrote to a read-only buffer");
+        assertTrue(readOnly.release(), "an operation still holds the buffer");
         group.shutdownGracefully(0, 5, TimeUnit.SECONDS).syncUninterruptibly();
     }
 
@@ -442,6 +446,10 @@ class OneSidedTest {
                 t -> RpmaOperation.read(t.remote, Long.MAX_VALUE, Long.MAX_VALUE, t.here, 0)),
             mistake(kind, "read into a buffer without room", "room for 0 bytes",
                 t -> RpmaOperation.read(t.remote, 0, 4, Unpooled.EMPTY_BUFFER)),
+            mistake(kind, "read into a read-only buffer on the heap", "read-only",
+                t -> RpmaOperation.read(t.remote, 0, 4, Unpooled.buffer(4, 4).asReadOnly())),
+            mistake(kind, "read into a read-only registered buffer", "read-only",
+                t -> RpmaOperation.read(t.remote, 0, 4, t.readOnly)),
             mistake(kind, "atomic write off its alignment", "not a multiple of 8",
                 t -> RpmaOperation.atomicWrite(t.remote, 4, 1)),
             mistake(kind, "atomic write beyond there", "remote region", t -> RpmaOperation.atomicWrite(t.remote, SIZE, 1)),
