@@ -66,7 +66,8 @@ final class PrivateDataOptions {
                 made = factory.newPrivateData(fabric.device());
             } catch (RpmaException e) {
                 throw new RpmaException(e.error(), e.errno(), failed(fabric, e.getMessage()), e);
-            } catch (RuntimeException e) {
+            } catch (Throwable e) {
+                // An error, or a checked exception of another JVM language, must not end the listener or an event loop's turn.
                 throw new RpmaException(RpmaError.INVALID, 0, failed(fabric, e.toString()), e);
             }
             if (made == null) {

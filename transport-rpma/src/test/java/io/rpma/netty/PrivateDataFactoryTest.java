@@ -161,6 +161,9 @@ class PrivateDataFactoryTest {
                 throw new IllegalStateException("no region yet");
             }, "no region yet"),
             arguments((RpmaPrivateDataFactory) device -> {
+                throw new AssertionError("not expected");
+            }, "not expected"),
+            arguments((RpmaPrivateDataFactory) device -> {
                 throw new RpmaException(RpmaError.NO_MEMORY, "cannot register");
             }, "cannot register"));
     }
