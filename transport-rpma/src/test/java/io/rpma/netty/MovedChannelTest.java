@@ -131,6 +131,32 @@ class MovedChannelTest {
         assertNull(leaver.wrong.poll());
     }
 
+    /** Auto-read that is turned off while no loop has the channel is off on its next loop. */
+    @ParameterizedTest
+    @EnumSource
+    void aChannelWhoseAutoReadIsTurnedOffWhileNoLoopHasItDoesNotRead(Kind kind) throws Exception {
+        channels = new ConnectedChannels(group, kind);
+        Channel server = channels.server;
+        EventLoop before = server.eventLoop();
+        server.deregister().sync();
+        server.config().setAutoRead(false);
+        EventLoop next = otherThan(before);
+        next.register(server).sync();
+        channels.client.writeAndFlush(Unpooled.copyInt(1)).sync();
+        RpmaChannelCounters counters = kind == Kind.STREAM ? ((RpmaChannel) server).counters()
+            : ((RpmaMessageChannel) server).counters();
+        while (next.submit(counters::messagesReceived).get() < 1) {
+            // Each check is a turn of the event loop, which processes new events.
+            continue;
+        }
+        // A read would be performed in the turn in which the message arrived, or in a task.
+        next.submit(() -> { }).sync();
+        next.submit(() -> { }).sync();
+        assertFalse(channels.atServer.hasRead());
+        server.read();
+        ReferenceCountUtil.release(channels.atServer.next());
+    }
+
     /** A write that finds the connection broken leaves the data that has not been read to the next event loop. */
     @ParameterizedTest
     @EnumSource

@@ -197,6 +197,28 @@ class MovedServerTest {
         return child;
     }
 
+    /** Auto-read that is turned off while no loop has the channel is off on its next loop. */
+    @ParameterizedTest
+    @EnumSource
+    void aServerWhoseAutoReadIsTurnedOffWhileNoLoopHasItPassesNoChildOn(Kind kind) throws Exception {
+        listen(bootstrap(kind));
+        server.deregister().sync();
+        server.config().setAutoRead(false);
+        second.register(server).sync();
+        long before = RpmaMetrics.accepts().established();
+        End end = new End();
+        Channel client = connect(kind, end).sync().channel();
+        while (RpmaMetrics.accepts().established() == before) {
+            turns(second);
+        }
+        turns(second);
+        turns(group.next());
+        assertTrue(children.isEmpty());
+        server.read();
+        child();
+        exchange(client, end, 1);
+    }
+
     /**
      * Lets the first loop accept the client of a peer, and leave the channel before it can find out that the connection has been
      * established.

@@ -60,6 +60,8 @@ public final class EventLoops {
      */
     public static void clearReadPending(Channel channel, Runnable forget) {
         if (!channel.isRegistered()) {
+            // No loop uses the request, and the next one must not find it.
+            forget.run();
             return;
         }
         EventLoop loop = channel.eventLoop();
