@@ -120,10 +120,12 @@ abstract class AbstractRpmaChannel extends AbstractChannel {
      *
      * @param descriptor the result of {@link RpmaPeerConfig#descriptor} on the peer; it is not trusted, and its position does
      *     not move
-     * @return a future that succeeds when the configuration applies to all operations that are written afterwards
+     * @return a future that succeeds when the configuration applies to all operations that are written afterwards; it cannot be
+     *     cancelled
      */
     public ChannelFuture applyPeerConfig(ByteBuffer descriptor) {
         ChannelPromise promise = newPromise();
+        promise.setUncancellable();
         EventLoop loop = eventLoop();
         if (loop.inEventLoop()) {
             applyPeerConfig(descriptor, promise);

@@ -245,6 +245,10 @@ public final class RpmaChannel extends AbstractRpmaChannel implements SocketChan
     @Override
     public ChannelFuture shutdownInput(ChannelPromise promise) {
         onLoop(() -> {
+            if (!promise.setUncancellable()) {
+                // It was cancelled before this loop had time for it.
+                return;
+            }
             if (!open) {
                 promise.setFailure(new ClosedChannelException());
             } else if (!active) {
@@ -264,6 +268,9 @@ public final class RpmaChannel extends AbstractRpmaChannel implements SocketChan
 
     @Override
     public ChannelFuture shutdown(ChannelPromise promise) {
+        if (!promise.setUncancellable()) {
+            return promise;
+        }
         shutdownOutput().addListener(output -> shutdownInput().addListener(input -> {
             Throwable cause = output.cause() != null ? output.cause() : input.cause();
             if (cause == null) {

@@ -24,6 +24,7 @@ import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.ChannelOption;
+import io.netty.channel.ChannelPromise;
 import io.netty.channel.socket.ChannelInputShutdownReadComplete;
 import io.netty.channel.socket.SocketChannel;
 import io.rpma.ConnectionEvent;
@@ -37,6 +38,7 @@ import java.nio.ByteBuffer;
 import java.nio.channels.NotYetConnectedException;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -157,6 +159,31 @@ class HalfClosedTest {
             here.release();
             there.release();
         }
+    }
+
+    /** A shutdown whose promise is cancelled before the loop has time for it does nothing, like one of Netty's own. */
+    @Test
+    void aCancelledShutdownDoesNothing() throws Exception {
+        SocketChannel channel = (SocketChannel) client;
+        CountDownLatch busy = new CountDownLatch(1);
+        client.eventLoop().execute(() -> {
+            try {
+                busy.await();
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+            }
+        });
+        ChannelPromise ofInput = client.newPromise();
+        channel.shutdownInput(ofInput);
+        assertTrue(ofInput.cancel(false));
+        ChannelPromise ofBoth = client.newPromise();
+        assertTrue(ofBoth.cancel(false));
+        channel.shutdown(ofBoth);
+        busy.countDown();
+        client.eventLoop().submit(() -> { }).sync();
+        assertFalse(channel.isInputShutdown() || channel.isOutputShutdown());
+        channel.shutdown().sync();
+        assertTrue(channel.isShutdown());
     }
 
     /**

@@ -45,6 +45,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import java.util.stream.Stream;
@@ -403,6 +404,27 @@ class OneSidedTest {
         channel.applyPeerConfig(RpmaPeerConfig.descriptor(true)).sync();
         succeeds(client, RpmaOperation.flush(remote, 0, 8, FlushType.PERSISTENT));
         assertInstanceOf(RpmaException.class, fails(channel.applyPeerConfig(ByteBuffer.allocate(0))));
+        goesOn();
+    }
+
+    /** The configuration is applied in any case, so a future that has been cancelled would be wrong. */
+    @ParameterizedTest
+    @EnumSource
+    void applyingAConfigurationCannotBeCancelled(Kind kind) throws Exception {
+        AbstractRpmaChannel channel = (AbstractRpmaChannel) connect(kind);
+        CountDownLatch busy = new CountDownLatch(1);
+        channel.eventLoop().execute(() -> {
+            try {
+                busy.await();
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+            }
+        });
+        ChannelFuture applied = channel.applyPeerConfig(ByteBuffer.allocate(0));
+        boolean cancelled = applied.cancel(false);
+        busy.countDown();
+        assertFalse(cancelled);
+        assertInstanceOf(RpmaException.class, fails(applied));
         goesOn();
     }
 
