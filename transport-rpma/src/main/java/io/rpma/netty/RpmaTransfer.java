@@ -311,7 +311,7 @@ public final class RpmaTransfer {
                 promise.tryProgress(completed, whole.length());
             } else if (failure == null || from < failure.offset()) {
                 failure = new RpmaTransferException(whole.work().text() + " of " + whole.length() + " bytes failed at offset "
-                    + from + ": " + cause.getMessage(), from, cause);
+                    + from + ": " + (cause.getMessage() != null ? cause.getMessage() : cause), from, cause);
             }
             if (failure != null) {
                 // The connection may have failed and be about to be destroyed. The device can access the memory until then.

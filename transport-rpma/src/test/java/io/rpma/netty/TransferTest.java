@@ -386,6 +386,9 @@ class TransferTest {
         RpmaTransferException failure = assertInstanceOf(RpmaTransferException.class,
             fails(new RpmaTransfer(client, PIECE, 4).write(source, remote, 0)));
         assertInstanceOf(ClosedChannelException.class, failure.getCause());
+        // This exception has no message of its own.
+        assertTrue(failure.getMessage().endsWith(" failed at offset " + failure.offset() + ": " + failure.getCause()),
+            failure.getMessage());
         assertEquals(0, failure.offset() % PIECE);
         assertTrue(failure.offset() <= 9L * PIECE, failure.getMessage());
         // A device may execute operations that were under way when the channel was closed, until its connection has ended.
