@@ -116,7 +116,8 @@ public final class RpmaChannelOption<T> extends ChannelOption<T> {
     /**
      * Message channels: the receive buffers that the connections share ({@code rpma_conn_cfg_set_srq(3)}); by default none is
      * set and each connection has its own. The completion queue of each connection must have room for all of them, since one
-     * connection may use them all.
+     * connection may use them all. They belong to one device, so a server channel that has them can listen on only one path
+     * ({@link #RPMA_PATHS}).
      */
     public static final ChannelOption<RpmaSharedReceiveQueue> RPMA_RECEIVE_QUEUE =
         valueOf(RpmaChannelOption.class, "RPMA_RECEIVE_QUEUE");

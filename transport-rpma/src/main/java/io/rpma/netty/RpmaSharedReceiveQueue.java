@@ -88,7 +88,7 @@ public final class RpmaSharedReceiveQueue extends AbstractReferenceCounted {
         if (queue != null) {
             if (fabric != of) {
                 throw new IllegalArgumentException("the shared receive queue belongs to " + fabric + ", the connection to " + of
-                    + ": make one for each device");
+                    + ": make one for each device; a server channel that has one can listen on only one path (RPMA_PATHS)");
             }
             return queue;
         }
