@@ -24,6 +24,8 @@ import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * Tests that Java code in the documents compiles, and that blocks with the word {@code run} run. If a block shows a change, the
@@ -115,5 +117,37 @@ class JavaBlocksTest {
             assertEquals(0, byDefault.code(), () -> program + ": " + byDefault.output());
             assertTrue(byDefault.output().endsWith("Hello, RDMA\n"), () -> program + ": " + byDefault.output());
         }
+    }
+
+    /** The token of a client is found by the code in security.md, although only a stream gets it without zeros behind it. */
+    @ParameterizedTest
+    @ValueSource(strings = {"Rpma", "RpmaMessage"})
+    void aTokenIsFound(String kind) throws Exception {
+        Block block = Documents.blocks("java").stream().filter(each -> each.file().endsWith("security.md")).findFirst()
+            .orElseThrow();
+        String code = NETTY.stream().map(name -> "import " + name + ";\n").collect(Collectors.joining()) + """
+            public class Token {
+                public static void main(String... arguments) throws Exception {
+                    %1$s
+                    users.put("token", "user");
+                    EventLoopGroup group = new RpmaEventLoopGroup(1);
+                    Channel listening = server.group(group).channel(%2$sServerChannel.class)
+                        .childHandler(new ChannelInboundHandlerAdapter() {
+                            @Override
+                            public void channelActive(ChannelHandlerContext ctx) {
+                                System.out.println(ctx.channel().attr(userKey).get());
+                                ctx.close();
+                            }
+                        }).bind(new InetSocketAddress("127.0.0.1", 0)).sync().channel();
+                    Channel client = new Bootstrap().group(group).channel(%2$sChannel.class)
+                        .option(RpmaChannelOption.RPMA_PRIVATE_DATA, java.nio.ByteBuffer.wrap("token".getBytes()))
+                        .handler(new ChannelInboundHandlerAdapter()).connect(listening.localAddress()).sync().channel();
+                    client.closeFuture().sync();
+                    group.shutdownGracefully().sync();
+                }
+            }
+            """.formatted(String.join("\n", block.text()), kind);
+        assertEquals("", Compiler.compile(folder, code), block::toString);
+        assertEquals(new Run(0, "user\n"), run("soft", "Token"), block::toString);
     }
 }
