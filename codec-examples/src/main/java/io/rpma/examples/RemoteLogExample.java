@@ -267,12 +267,19 @@ final class RemoteLogExample implements Callable<Integer> {
         if (clients < 1) {
             throw side.wrong("--clients " + clients + ": at least 1");
         }
-        long lane = Files.size(file) / clients;
-        if (lane < LogFormat.HEADER_BYTES || lane > Integer.MAX_VALUE || lane * clients != Files.size(file)) {
-            throw new IOException(file + " has " + Files.size(file) + " bytes, and is no log of " + clients + " clients");
+        int lane;
+        try (FileChannel log = FileChannel.open(file, StandardOpenOption.READ)) {
+            lane = LogFormat.laneBytes(log);
+        }
+        long size = Files.size(file);
+        if (lane < LogFormat.HEADER_BYTES || size % lane != 0) {
+            throw new IOException(file + " has " + size + " bytes, and is no log");
+        }
+        if (size / lane != clients) {
+            throw side.wrong("--clients " + clients + ": " + file + " is a log of " + size / lane + " clients");
         }
         for (int i = 0; i < clients; i++) {
-            System.out.println("client=" + i + " records=" + check(file, i, (int) lane));
+            System.out.println("client=" + i + " records=" + check(file, i, lane));
         }
     }
 

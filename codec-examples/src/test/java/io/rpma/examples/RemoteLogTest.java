@@ -27,6 +27,8 @@ import io.netty.channel.EventLoopGroup;
 import io.rpma.Rpma;
 import io.rpma.netty.RpmaEventLoopGroup;
 import java.io.IOException;
+import java.io.PrintWriter;
+import java.io.StringWriter;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -264,6 +266,12 @@ class RemoteLogTest {
         ExampleRun.toEnd("remote-log", "--check").ended(2);
         ExampleRun.toEnd("remote-log", "--check", "--clients", "0", "--file", log.toString()).ended(2)
             .errorHas("--clients 0: at least 1");
+        for (String other : new String[] {"1", "2", "6"}) {
+            StringWriter error = new StringWriter();
+            String[] arguments = {"remote-log", "--check", "--clients", other, "--file", log.toString()};
+            assertEquals(2, Examples.commandLine(arguments).setErr(new PrintWriter(error)).execute(arguments));
+            assertTrue(error.toString().contains("--clients " + other + ": " + log + " is a log of 3 clients"), error::toString);
+        }
         ExampleRun.toEnd("remote-log", "--check", "--file", log + ".absent").ended(1)
             .errorHas("NoSuchFileException: " + log + ".absent");
         byte[] torn = Files.readAllBytes(log);
