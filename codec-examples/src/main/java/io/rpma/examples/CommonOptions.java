@@ -18,9 +18,13 @@ import io.rpma.Rpma;
 import io.rpma.RpmaException;
 import io.rpma.RpmaProvider;
 import io.rpma.netty.RpmaChannel;
+import io.rpma.netty.RpmaChannelOption;
 import io.rpma.netty.RpmaMessageChannel;
 import io.rpma.netty.RpmaPath;
+import io.rpma.netty.RpmaServerChannel;
+import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Collectors;
 import picocli.CommandLine.Option;
@@ -44,7 +48,8 @@ final class CommonOptions {
             case RpmaMessageChannel messages -> messages.path();
             default -> null;
         };
-        print(path == null ? Rpma.provider() : provider(path), (InetSocketAddress) channel.localAddress());
+        InetSocketAddress local = (InetSocketAddress) channel.localAddress();
+        print(path == null ? providerOfServer(local.getAddress()) : provider(path), local);
     }
 
     private static RpmaProvider provider(RpmaPath path) {
@@ -56,9 +61,36 @@ final class CommonOptions {
         return Rpma.providers().stream().filter(each -> each.name().equals(name)).findFirst().orElseThrow();
     }
 
-    /** Prints the provider and the devices that belong to an address of this host. */
+    /** Prints the provider and the devices of a server at an address of this host. */
     static void print(InetSocketAddress local) throws RpmaException {
-        print(Rpma.provider(), local);
+        print(providerOfServer(local.getAddress()), local);
+    }
+
+    /**
+     * Returns the provider of this process if a server at an address listens by it, and otherwise the first one by which the
+     * server listens. A server does not listen by the providers of paths that the options leave out. If it is at a loopback
+     * address, it does not listen by librpma, whose connections have the addresses of devices.
+     */
+    private static RpmaProvider providerOfServer(InetAddress local) throws RpmaException {
+        List<RpmaProvider> listening = new ArrayList<>();
+        for (RpmaPath path : paths()) {
+            for (RpmaProvider each : Rpma.providers()) {
+                if (RpmaPath.of(each) == path && (!local.isLoopbackAddress() || each.reachable(local).isLoopbackAddress())) {
+                    listening.add(each);
+                }
+            }
+        }
+        return listening.isEmpty() || listening.contains(Rpma.provider()) ? Rpma.provider() : listening.getFirst();
+    }
+
+    /** Returns the paths of a server for which no option is set, as for those of the examples. */
+    private static List<RpmaPath> paths() {
+        RpmaServerChannel server = new RpmaServerChannel();
+        try {
+            return server.config().getOption(RpmaChannelOption.RPMA_PATHS);
+        } finally {
+            server.unsafe().closeForcibly();
+        }
     }
 
     private static void print(RpmaProvider provider, InetSocketAddress local) throws RpmaException {
