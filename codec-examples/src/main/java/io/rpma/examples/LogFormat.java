@@ -39,6 +39,13 @@ final class LogFormat {
     private LogFormat() {
     }
 
+    /** Returns whether nothing has been written to a log, whose file may have a size nevertheless. */
+    static boolean isNew(FileChannel log) throws IOException {
+        ByteBuffer header = ByteBuffer.allocate(HEADER_BYTES);
+        log.read(header, 0);
+        return header.clear().equals(ByteBuffer.allocate(HEADER_BYTES));
+    }
+
     /** Returns the size of the lanes of a log in bytes, or 0 if the log is new. */
     static int laneBytes(FileChannel log) throws IOException {
         ByteBuffer bytes = ByteBuffer.allocate(Integer.BYTES).order(ByteOrder.nativeOrder());

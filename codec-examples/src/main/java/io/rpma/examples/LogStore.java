@@ -67,7 +67,9 @@ final class LogStore implements AutoCloseable {
     /** Lanes of another size would overlap the records of the log. */
     private void checkLanes(Path path) throws IOException {
         int existing = LogFormat.laneBytes(file);
-        if (existing == 0) {
+        if (existing == 0 && !LogFormat.isNew(file)) {
+            throw new IOException(path + " is no log: it has other content");
+        } else if (existing == 0) {
             LogFormat.setLaneBytes(file, laneBytes);
         } else if (existing != laneBytes) {
             throw new IOException(path + " is another log: its lanes have " + existing + " bytes, not " + laneBytes

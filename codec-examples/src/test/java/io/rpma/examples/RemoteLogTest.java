@@ -37,6 +37,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.BlockingQueue;
@@ -299,6 +300,19 @@ class RemoteLogTest {
         }
         ExampleRun check = ExampleRun.toEnd("remote-log", "--check", "--file", log.toString()).ended(0);
         assertEquals(List.of("client=0 records=20", "client=1 records=20"), check.out());
+    }
+
+    /** A log is new if its file is. A file of another kind may have zeros where a log has the size of its lanes. */
+    @Test
+    void aFileThatIsNoLogIsLeftAsItIs() throws Exception {
+        byte[] program = Arrays.copyOf(new byte[] {0x7f, 'E', 'L', 'F'}, 1024);
+        Files.write(log, program);
+        IOException refused = assertThrows(IOException.class, () -> new LogStore(log, 2, 256, false, true));
+        assertTrue(refused.getMessage().contains(log + " is no log"), refused.getMessage());
+        assertArrayEquals(program, Files.readAllBytes(log));
+        // The content of a log that was new when the power failed may be lost, and its size be known.
+        Files.write(log, new byte[512]);
+        new LogStore(log, 2, 256, false, true).close();
     }
 
     // ---- many kills ----
