@@ -67,27 +67,38 @@ final class CommonOptions {
     }
 
     /**
+     * Returns the provider for both processes of an example: that of this process, or, if the options leave out its path, that of
+     * the best path that they leave.
+     */
+    static RpmaProvider provider() {
+        return chosen(providers());
+    }
+
+    /**
      * Returns the provider of this process if a server at an address listens by it, and otherwise the first one by which the
      * server listens. A server does not listen by the providers of paths that the options leave out. If it is at a loopback
      * address, it does not listen by librpma, whose connections have the addresses of devices.
      */
     private static RpmaProvider providerOfServer(InetAddress local) throws RpmaException {
         List<RpmaProvider> listening = new ArrayList<>();
-        for (RpmaPath path : paths()) {
-            for (RpmaProvider each : Rpma.providers()) {
-                if (RpmaPath.of(each) == path && (!local.isLoopbackAddress() || each.reachable(local).isLoopbackAddress())) {
-                    listening.add(each);
-                }
+        for (RpmaProvider each : providers()) {
+            if (!local.isLoopbackAddress() || each.reachable(local).isLoopbackAddress()) {
+                listening.add(each);
             }
         }
-        return listening.isEmpty() || listening.contains(Rpma.provider()) ? Rpma.provider() : listening.getFirst();
+        return chosen(listening);
     }
 
-    /** Returns the paths of a server for which no option is set, as for those of the examples. */
-    private static List<RpmaPath> paths() {
+    private static RpmaProvider chosen(List<RpmaProvider> possible) {
+        return possible.isEmpty() || possible.contains(Rpma.provider()) ? Rpma.provider() : possible.getFirst();
+    }
+
+    /** Returns the providers of the paths of channels for which no option is set, as for those of the examples. */
+    private static List<RpmaProvider> providers() {
         RpmaServerChannel server = new RpmaServerChannel();
         try {
-            return server.config().getOption(RpmaChannelOption.RPMA_PATHS);
+            List<RpmaPath> paths = server.config().getOption(RpmaChannelOption.RPMA_PATHS);
+            return paths.stream().flatMap(path -> Rpma.providers().stream().filter(each -> RpmaPath.of(each) == path)).toList();
         } finally {
             server.unsafe().closeForcibly();
         }

@@ -12,7 +12,6 @@
  */
 package io.rpma.examples;
 
-import io.rpma.Rpma;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.util.List;
@@ -64,10 +63,10 @@ final class EchoExample implements Callable<Integer> {
     }
 
     private int runBoth(InetSocketAddress address) throws IOException {
-        // The server process is given the provider that this process has chosen, so both use the same one and a warning about the
-        // choice is printed only once.
-        List<String> arguments = List.of("echo", "--server", "--until-input-ends", "--provider", Rpma.provider().name(),
-            "--host", address.getAddress().getHostAddress(), "--port", Integer.toString(address.getPort()));
+        // The server process is given the provider, so both use the same one and a warning about the choice is printed only once.
+        List<String> arguments = List.of("echo", "--server", "--until-input-ends", "--provider",
+            CommonOptions.provider().name(), "--host", address.getAddress().getHostAddress(), "--port",
+            Integer.toString(address.getPort()));
         try (ServerProcess server = new ServerProcess(arguments)) {
             int code;
             try {

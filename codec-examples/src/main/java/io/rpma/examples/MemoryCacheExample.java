@@ -13,7 +13,6 @@
 package io.rpma.examples;
 
 import io.netty.channel.EventLoopGroup;
-import io.rpma.Rpma;
 import io.rpma.netty.RpmaEventLoopGroup;
 import java.io.IOException;
 import java.net.InetSocketAddress;
@@ -75,7 +74,8 @@ final class MemoryCacheExample implements Callable<Integer> {
             runClient(address);
         } else {
             try (ServerProcess server = new ServerProcess(List.of("memory-cache", "--serve", "" + buckets, "--provider",
-                    Rpma.provider().name(), "--host", address.getAddress().getHostAddress(), "--port", "" + address.getPort()))) {
+                    CommonOptions.provider().name(), "--host", address.getAddress().getHostAddress(), "--port",
+                    "" + address.getPort()))) {
                 runClient(server.address());
             }
         }

@@ -14,7 +14,6 @@ package io.rpma.examples;
 
 import io.netty.channel.ChannelFuture;
 import io.netty.channel.EventLoopGroup;
-import io.rpma.Rpma;
 import io.rpma.netty.RpmaEventLoopGroup;
 import java.io.IOException;
 import java.net.InetSocketAddress;
@@ -218,8 +217,8 @@ final class RemoteLogExample implements Callable<Integer> {
 
     private void run(InetSocketAddress address, Path log, int lane) throws IOException {
         List<String> arguments = new ArrayList<>(List.of("remote-log", "--serve", "" + clients, "--lane-bytes", "" + lane,
-            "--file", log.toString(), "--provider", Rpma.provider().name(), "--host", address.getAddress().getHostAddress(),
-            "--port", "" + address.getPort()));
+            "--file", log.toString(), "--provider", CommonOptions.provider().name(), "--host",
+            address.getAddress().getHostAddress(), "--port", "" + address.getPort()));
         if (persistent) {
             arguments.add("--pmem");
         }

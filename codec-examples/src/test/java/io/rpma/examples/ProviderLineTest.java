@@ -19,7 +19,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Tests that examples which print the provider of their server name the one that their connections use. */
+/** Tests that examples use the paths that the options leave, and print the provider of the path that they use. */
 @Timeout(240)
 class ProviderLineTest {
     private static final long PATIENCE_SECONDS = 230;
@@ -31,6 +31,13 @@ class ProviderLineTest {
         try (ExampleRun run = new ExampleRun(command, PATIENCE_SECONDS)) {
             return run.ended(0).has("provider=.*");
         }
+    }
+
+    /** The server is a process of its own, which must have the path that the options leave. */
+    @ParameterizedTest
+    @ValueSource(strings = {"echo --bytes=1KiB --round-trips=1", "remote-log --records=1", "memory-cache --keys=1 --gets=1"})
+    void theServerProcessHasThePathThatIsLeft(String words) throws Exception {
+        assertEquals("provider=tcp", provider("tcp", words.split(" ")));
     }
 
     @ParameterizedTest
