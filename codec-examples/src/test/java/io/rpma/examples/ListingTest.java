@@ -35,6 +35,15 @@ class ListingTest {
         }
     }
 
+    @Test
+    void helpIsTheSameList() {
+        StringWriter listing = new StringWriter();
+        StringWriter help = new StringWriter();
+        assertEquals(0, Examples.commandLine().setOut(new PrintWriter(listing)).execute());
+        assertEquals(0, Examples.commandLine("--help").setOut(new PrintWriter(help)).execute("--help"));
+        assertEquals(listing.toString(), help.toString());
+    }
+
     /** Only the example that is run is loaded, so that the others do not delay its start. */
     @Test
     void anExampleThatIsNamedIsTheOnlyOneThatIsLookedInto() {
