@@ -32,7 +32,7 @@ final class ReceiveReclaimer {
     /** The shortest and the longest time between two passes of a repair that is not complete. */
     private static final long MIN_REPAIR_MILLIS = 10;
     private static final long MAX_REPAIR_MILLIS = 40;
-    /** The longest time between two repairs that initiators ask for. */
+    /** The longest time between two repairs that nothing but a wait or ended queue pairs ask for. */
     private static final long MAX_SEARCH_MILLIS = 640;
 
     private final ReceiveQueueOwner queue;
@@ -76,7 +76,7 @@ final class ReceiveReclaimer {
             }
         }
         if (fullLook) {
-            scheduleRepair();
+            scheduleSearch();
         }
         attachments.remove(attachment);
     }
@@ -108,9 +108,10 @@ final class ReceiveReclaimer {
     }
 
     /**
-     * Schedules a repair because an initiator has been waiting for a receive for a long time, unless the last one was a short
-     * time ago. There may only be more initiators than receives, so the time is doubled whenever a repair finds nothing. An
-     * initiator that keeps waiting asks again.
+     * Schedules a repair although nothing indicates that a receive is lost, unless the last one was a short time ago: an
+     * initiator has been waiting for a receive for a long time, or many queue pairs have ended. There may only be more
+     * initiators than receives, and many short connections, so the time is doubled whenever a repair finds nothing. An initiator
+     * that keeps waiting asks again.
      */
     synchronized void scheduleSearch() {
         if (lastRepair != 0 && sinceLast() > 2 * searchMillis) {
