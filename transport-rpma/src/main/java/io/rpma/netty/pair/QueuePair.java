@@ -227,6 +227,9 @@ public abstract class QueuePair {
     /**
      * Handles the connection's events, up to the one that ends it. If a peer causes too many of them, its connection is closed,
      * so that it cannot block this loop.
+     *
+     * <p>The event that establishes an accepted connection is the last one that is handled as well: the connection is then
+     * registered again, by its channel, and the registration reports the events that have not been handled.
      */
     public final void drainEvents() {
         for (int events = 0; connection != null && terminal == null; events++) {
@@ -253,6 +256,9 @@ public abstract class QueuePair {
             }
             if (event == ConnectionEvent.ESTABLISHED) {
                 establish();
+                if (!active) {
+                    return;
+                }
             } else if (!endsLater(event)) {
                 end(event);
             }
