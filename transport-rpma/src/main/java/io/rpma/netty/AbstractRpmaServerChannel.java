@@ -441,8 +441,8 @@ abstract class AbstractRpmaServerChannel extends AbstractChannel implements Serv
             } finally {
                 reading = false;
             }
-            // There is room in the backlog again, and the descriptor does not signal requests again that arrived meanwhile.
-            Throwable failure = acceptor.acceptAll();
+            // There is room in the backlog again, and the descriptor does not report the requests again that had no room.
+            Throwable failure = acceptor.acceptRest();
             if (failure != null) {
                 pipeline.fireExceptionCaught(failure);
             }

@@ -15,7 +15,6 @@ package io.rpma.netty;
 
 import io.netty.channel.Channel;
 import io.netty.channel.EventLoop;
-import io.netty.util.concurrent.Future;
 import io.netty.util.concurrent.Promise;
 import io.netty.util.internal.logging.InternalLogger;
 import io.rpma.ConnectionRequest;
@@ -30,7 +29,6 @@ import io.rpma.netty.pair.TransportLogger;
 import java.io.IOException;
 import java.nio.channels.ClosedChannelException;
 import java.util.List;
-import java.util.concurrent.TimeUnit;
 
 /**
  * Accepts the clients of a server channel: it takes their requests from the endpoints while there is room in the backlog, and
@@ -53,8 +51,9 @@ final class Acceptor implements PendingAccept.Owner {
     private final Backlog backlog;
     private final RequestDecisions decisions;
     private final FirstChild first;
-    // Not null while the backlog is full of clients that may still answer.
-    private Future<?> roomTimer;
+    // Runs while the backlog is full of clients that may still answer.
+    private final LoopTimer roomTimer = new LoopTimer();
+    private final AnswerTimer answerTimer;
 
     /** What the acceptor needs of its server channel. All methods are called on the event loop of the channel. */
     interface Owner extends ChildPreparation {
@@ -76,7 +75,7 @@ final class Acceptor implements PendingAccept.Owner {
         /** Accepts the requests that are waiting, and passes the channels of established connections to the pipeline. */
         void eventsReady();
 
-        /** Returns whether channels are being passed to the pipeline; {@link #acceptAll} is called when that is over. */
+        /** Returns whether channels are being passed to the pipeline; {@link #acceptRest} is called when that is over. */
         boolean isReading();
 
         /** Called when a channel was added to the backlog: schedules a read if one is wanted. */
@@ -100,6 +99,7 @@ final class Acceptor implements PendingAccept.Owner {
         this.channel = channel;
         this.owner = owner;
         this.backlog = backlog;
+        answerTimer = new AnswerTimer(backlog);
         decisions = new RequestDecisions(channel, owner.refusals(), backlog, this, tasks);
         first = new FirstChild(channel, this::takeWaiting);
     }
@@ -113,9 +113,20 @@ final class Acceptor implements PendingAccept.Owner {
      * @return the failure to fire through the pipeline, or {@code null}
      */
     Throwable acceptAll() {
+        owner.listening().forEach(Listening::reported);
+        return acceptRest();
+    }
+
+    /**
+     * Accepts the requests that were left when there was no room in the backlog. Unlike {@link #acceptAll()}, this method does
+     * not ask an endpoint that had no further request: its descriptor reports those that have arrived since.
+     *
+     * @return the failure to fire through the pipeline, or {@code null}
+     */
+    Throwable acceptRest() {
         Throwable failure = null;
         for (Listening from : owner.listening()) {
-            Throwable next = acceptAll(from);
+            Throwable next = from.mayHaveRequests() ? acceptAll(from) : null;
             if (failure == null) {
                 failure = next;
             } else if (next != null && next != failure) {
@@ -253,6 +264,7 @@ final class Acceptor implements PendingAccept.Owner {
         PendingAccept unestablished = new PendingAccept(accepting, this, promise);
         backlog.addPending(unestablished);
         unestablished.watch(channel.eventLoop());
+        answerTimer.start(channel.eventLoop());
     }
 
     // ---- room in the backlog, and the loops of the children ----
@@ -266,12 +278,8 @@ final class Acceptor implements PendingAccept.Owner {
         if (nanos == 0) {
             return true;
         }
-        EventLoop loop = channel.eventLoop();
-        if (nanos != Backlog.NOT_KNOWN && roomTimer == null && !loop.isShuttingDown()) {
-            roomTimer = loop.schedule(() -> {
-                roomTimer = null;
-                owner.eventsReady();
-            }, nanos, TimeUnit.NANOSECONDS);
+        if (nanos != Backlog.NOT_KNOWN) {
+            roomTimer.start(channel.eventLoop(), nanos, owner::eventsReady);
         }
         return false;
     }
@@ -417,10 +425,8 @@ final class Acceptor implements PendingAccept.Owner {
         backlog.accepted().forEach(WaitingChild::unwatch);
         backlog.deadlines().forEach(DecisionDeadline::stop);
         owner.listening().forEach(Listening::cancelPause);
-        if (roomTimer != null) {
-            roomTimer.cancel(false);
-            roomTimer = null;
-        }
+        roomTimer.stop();
+        answerTimer.stop();
         first.leave();
     }
 
@@ -435,6 +441,7 @@ final class Acceptor implements PendingAccept.Owner {
         for (DecisionDeadline deadline : backlog.deadlines()) {
             deadline.start(channel.eventLoop());
         }
+        answerTimer.start(channel.eventLoop());
     }
 
     // ---- connections that have been accepted ----
@@ -474,6 +481,7 @@ final class Acceptor implements PendingAccept.Owner {
 
     /** Closes everything in the backlog, because the channel has been closed. */
     void close() {
+        answerTimer.stop();
         for (PendingAccept unfinished : backlog.pending()) {
             unfinished.close();
         }

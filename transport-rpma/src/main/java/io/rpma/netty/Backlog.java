@@ -103,6 +103,26 @@ final class Backlog {
         }
     }
 
+    /**
+     * Returns after how many nanoseconds the time of a client is over that has not established its connection, 0 or less if it is
+     * over now, and {@link #NOT_KNOWN} if there is none.
+     */
+    long nanosUntilOverdue() {
+        return pending.isEmpty() ? NOT_KNOWN : pending.iterator().next().nanosLeft(System.nanoTime());
+    }
+
+    /** Closes the connections of the clients that have not established them in time. */
+    void giveUpOverdueClients() {
+        long now = System.nanoTime();
+        for (PendingAccept unestablished : pending()) {
+            if (unestablished.nanosLeft(now) > 0) {
+                // The clients that follow are younger.
+                break;
+            }
+            unestablished.overdue();
+        }
+    }
+
     /** Returns whether there is a connection, established or not, whose channel has not been passed to the pipeline. */
     boolean hasConnections() {
         return !pending.isEmpty() || !accepted.isEmpty();

@@ -29,6 +29,8 @@ final class Listening {
     private final Endpoint endpoint;
     private final AcceptBackoff backoff = new AcceptBackoff();
     private NextChild next;
+    // Whether there may be requests that the descriptor has reported already.
+    private boolean mayHaveRequests = true;
     // Not null while no requests are taken from this endpoint.
     private Future<?> pause;
 
@@ -91,7 +93,24 @@ final class Listening {
 
     /** Takes the next request; returns {@code null} if there is none. */
     ConnectionRequest nextRequest() throws RpmaException {
-        return endpoint.nextConnectionRequest(next.config());
+        ConnectionRequest request = endpoint.nextConnectionRequest(next.config());
+        if (request == null) {
+            mayHaveRequests = false;
+        }
+        return request;
+    }
+
+    /** Called when the descriptor may have reported requests. */
+    void reported() {
+        mayHaveRequests = true;
+    }
+
+    /**
+     * Returns whether there may be requests that the descriptor has reported already. It reports only those again that arrive
+     * after {@link #nextRequest()} has returned {@code null}.
+     */
+    boolean mayHaveRequests() {
+        return mayHaveRequests;
     }
 
     /** Returns the object that accepts the request that was taken last. */

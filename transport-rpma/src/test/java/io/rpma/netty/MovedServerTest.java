@@ -278,6 +278,25 @@ class MovedServerTest {
         assertNull(wrong.poll());
     }
 
+    /** Clients do not answer, one accepted by the first loop, one by the next: the next loop gives both up, after ten seconds. */
+    @Test
+    void clientsThatDoNotAnswerAreGivenUpByTheNextLoop() throws Exception {
+        listen(bootstrap(Kind.STREAM));
+        int open = OpenPairs.count();
+        long unanswered = RpmaMetrics.accepts().unanswered();
+        long since = System.nanoTime();
+        acceptAndLeave(Kind.STREAM);
+        second.register(server).sync();
+        request(Kind.STREAM);
+        while (RpmaMetrics.accepts().unanswered() < unanswered + 2) {
+            second.schedule(() -> { }, 20, TimeUnit.MILLISECONDS).sync();
+        }
+        assertTrue(TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - since) >= 10_000);
+        OpenPairs.awaitOpen(open);
+        assertNull(children.poll());
+        assertNull(wrong.poll());
+    }
+
     /** The server channel is closed on its next loop, and with it the connection of a client that has been accepted before. */
     @ParameterizedTest
     @EnumSource

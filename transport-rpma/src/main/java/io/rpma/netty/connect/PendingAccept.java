@@ -16,7 +16,6 @@ import io.netty.channel.Channel;
 import io.netty.channel.EventLoop;
 import io.netty.channel.IoEventLoop;
 import io.netty.channel.IoRegistration;
-import io.netty.util.concurrent.Future;
 import io.netty.util.concurrent.Promise;
 import io.netty.util.internal.PlatformDependent;
 import io.rpma.netty.jit.InliningBarrier;
@@ -35,6 +34,7 @@ import java.util.concurrent.TimeUnit;
 public final class PendingAccept extends AwaitedConnection {
     /** How long a client that does not answer keeps its place in a backlog that is not full. */
     private static final long MILLIS = 10_000;
+    private static final long NANOS = TimeUnit.MILLISECONDS.toNanos(MILLIS);
 
     private static final InliningBarrier ESTABLISHED = new InliningBarrier(MethodHandles.lookup(), Owner.class, "established",
         MethodType.methodType(void.class, PendingAccept.class, QueuePair.class));
@@ -44,7 +44,6 @@ public final class PendingAccept extends AwaitedConnection {
     private final long since = System.nanoTime();
     // Null while no loop watches the connection.
     private EventLoop watching;
-    private Future<?> timeout;
 
     /** What accepted the connection for its server channel. All methods are called on the event loop. */
     public interface Owner {
@@ -88,7 +87,17 @@ public final class PendingAccept extends AwaitedConnection {
             + " ms, and the backlog was full");
     }
 
-    /** Begins to watch the connection, for the rest of the time that the client has; called on the event loop. */
+    /** Returns how many of the nanoseconds are left that the client has to answer; 0 or less if its time is over. */
+    public long nanosLeft(long now) {
+        return NANOS - (now - since);
+    }
+
+    /** Closes the connection, because the time of the client is over; called on the event loop. */
+    public void overdue() {
+        fail("the client did not answer for " + MILLIS + " ms");
+    }
+
+    /** Begins to watch the connection; called on the event loop. */
     public void watch(EventLoop loop) {
         watching = loop;
         ((IoEventLoop) loop).register(this).addListener(future -> {
@@ -105,22 +114,12 @@ public final class PendingAccept extends AwaitedConnection {
             }
             registration = (IoRegistration) future.getNow();
             registration.submit(RpmaIoOps.OPEN);
-            if (!loop.isShuttingDown()) {
-                // While the loop shuts down no timer can be scheduled; destroy() ends the wait instead.
-                long left = TimeUnit.MILLISECONDS.toNanos(MILLIS) - (System.nanoTime() - since);
-                timeout = loop.schedule(() -> fail("the client did not answer for " + MILLIS + " ms"), left,
-                    TimeUnit.NANOSECONDS);
-            }
         });
     }
 
     /** Stops watching the connection, because the server channel leaves the event loop; called on that loop. */
     public void unwatch() {
         watching = null;
-        if (timeout != null) {
-            timeout.cancel(false);
-            timeout = null;
-        }
         if (registration != null) {
             registration.cancel();
             registration = null;
