@@ -45,6 +45,8 @@ final class Adapter {
     private static final int LONGEST_TICK = 8;
     private static final int IDLE_TICKS = 2;
     private static final int CLIENT_TICK = 100;
+    /** How long the thread looks for new connections by itself after the list has become empty. */
+    private static final long PATIENCE_NANOS = 8_000_000L;
     private static final long WAKE = -1;
     private static final int NO_SOCKET = -1;
 
@@ -67,8 +69,10 @@ final class Adapter {
     private volatile boolean ticking;
     private long nextExpiry;
     private volatile boolean sleeping;
-    // Whether the thread looks at "incoming" within LONGEST_TICK, even if nothing wakes it.
+    // Whether the thread looks at "incoming" within LONGEST_TICK, even if nothing wakes it. It goes on to do so for a while after
+    // the list has become empty, so that short connections that follow each other need not wake the thread for each.
     private volatile boolean soon;
+    private long emptySince = System.nanoTime() - PATIENCE_NANOS;
     // Whether a connection on the list may have been marked as hurried since the thread began to look at these marks.
     private volatile boolean marked;
     private int tick = SHORTEST_TICK;
@@ -321,7 +325,7 @@ final class Adapter {
         // Set before timeout() reads "incoming", "tasks" and "marked". A thread that changes one of these reads "sleeping"
         // afterwards: either timeout() finds the change or that thread writes to the descriptor "wake".
         sleeping = true;
-        soon = !listed.isEmpty();
+        soon = !listed.isEmpty() || System.nanoTime() - emptySince < PATIENCE_NANOS;
         int timeout = timeout();
         int count = EpollSet.await(set, events, EVENTS, timeout);
         sleeping = false;
@@ -368,6 +372,9 @@ final class Adapter {
         }
         if (!listed.isEmpty()) {
             return tick;
+        }
+        if (soon) {
+            return LONGEST_TICK;
         }
         if (ticking) {
             return CLIENT_TICK;
@@ -481,5 +488,8 @@ final class Adapter {
         int last = listed.size() - 1;
         listed.set(index, listed.get(last));
         listed.remove(last);
+        if (last == 0) {
+            emptySince = System.nanoTime();
+        }
     }
 }
