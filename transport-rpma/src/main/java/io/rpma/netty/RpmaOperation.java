@@ -84,6 +84,7 @@ public final class RpmaOperation extends AbstractReferenceCounted {
     /** Runs when the operation is deallocated; may be {@code null}. */
     private Runnable whenReleased;
 
+    /** Retains the regions and takes over the reference to the buffer, which is released if the operation cannot be created. */
     private RpmaOperation(Kind kind, RpmaRemoteRegion remote, long remoteOffset, long length, RpmaRegion region, long offset,
             ByteBuf buffer, long value) {
         this.kind = kind;
@@ -91,9 +92,20 @@ public final class RpmaOperation extends AbstractReferenceCounted {
         this.length = length;
         this.offset = offset;
         this.value = value;
-        this.remote = Objects.requireNonNull(remote, "the remote region").retain();
-        this.region = region == null ? null : region.retain();
+        this.remote = remote;
+        this.region = region;
         this.buffer = buffer;
+        RpmaRemoteRegion retained = null;
+        try {
+            retained = Objects.requireNonNull(remote, "the remote region").retain();
+            if (region != null) {
+                region.retain();
+            }
+        } catch (RuntimeException e) {
+            release(retained);
+            ReferenceCountUtil.safeRelease(buffer);
+            throw e;
+        }
     }
 
     /**
@@ -144,7 +156,8 @@ public final class RpmaOperation extends AbstractReferenceCounted {
      * Writes a buffer's readable bytes to the peer's memory ({@code rpma_write(3)}).
      *
      * @param source any buffer of at most 4 MiB. A buffer of {@link RpmaByteBufAllocator} is written without copying, any other
-     *     through a copy. The operation takes over its reference, as every write of a buffer does
+     *     through a copy. The operation takes over its reference, as every write of a buffer does; the buffer is released even if
+     *     this method throws an exception
      * @param target a region that the peer registered for {@link MemoryUsage#WRITE_DST}
      * @param targetOffset the offset in bytes
      */

@@ -27,6 +27,7 @@ import io.netty.buffer.Unpooled;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelOption;
+import io.netty.util.IllegalReferenceCountException;
 import io.rpma.CompletionStatus;
 import io.rpma.FlushType;
 import io.rpma.LocalMemoryRegion;
@@ -570,6 +571,35 @@ class OneSidedTest {
         RpmaOperation operation = RpmaOperation.write(here, 0, 8, remote, 0);
         assertInstanceOf(ClosedChannelException.class, fails(client.writeAndFlush(operation)));
         assertEquals(0, operation.refCnt());
+    }
+
+    /** An operation that cannot be created retains nothing, and it releases the buffer whose reference it takes over. */
+    @Test
+    void anOperationThatCannotBeCreatedHoldsNothing() throws Exception {
+        connect(Kind.STREAM);
+        RpmaRegion freed = RpmaRegion.allocate(64, ALL);
+        freed.release();
+        RpmaRemoteRegion closed = RpmaRemoteRegion.open(there.descriptor(channels.server));
+        closed.release();
+        assertThrows(IllegalReferenceCountException.class, () -> RpmaOperation.write(freed, 0, 8, remote, 0));
+        assertThrows(IllegalReferenceCountException.class, () -> RpmaOperation.read(remote, 0, 8, freed, 0));
+        assertEquals(1, remote.refCnt());
+        assertThrows(IllegalReferenceCountException.class, () -> RpmaOperation.write(here, 0, 8, closed, 0));
+        assertThrows(NullPointerException.class, () -> RpmaOperation.write(here, 0, 8, null, 0));
+        assertEquals(1, here.refCnt());
+        ByteBuf target = Unpooled.buffer(8);
+        assertThrows(IllegalReferenceCountException.class, () -> RpmaOperation.read(closed, 0, 8, target));
+        assertThrows(NullPointerException.class, () -> RpmaOperation.read(null, 0, 8, target));
+        assertEquals(1, target.refCnt(), "the buffer is still retained for an operation that does not exist");
+        target.release();
+        assertThrows(IllegalReferenceCountException.class, () -> RpmaOperation.read(remote, 0, 8, target));
+        assertEquals(1, remote.refCnt());
+        ByteBuf written = Unpooled.copyLong(1);
+        assertThrows(IllegalReferenceCountException.class, () -> RpmaOperation.write(written, closed, 0));
+        assertEquals(0, written.refCnt(), "nobody releases the buffer");
+        ByteBuf announced = Unpooled.copyLong(1);
+        assertThrows(NullPointerException.class, () -> RpmaOperation.writeWithImmediate(announced, null, 0, 1));
+        assertEquals(0, announced.refCnt(), "nobody releases the buffer");
     }
 
     /** If one more region cannot be registered, only the operation fails and not the connection. */
