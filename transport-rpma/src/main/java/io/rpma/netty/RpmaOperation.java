@@ -214,6 +214,7 @@ public final class RpmaOperation extends AbstractReferenceCounted {
      *     {@link RpmaPeerConfig}
      */
     public static RpmaOperation flush(RpmaRemoteRegion target, long targetOffset, long length, FlushType type) {
+        Objects.requireNonNull(type, "type");
         return new RpmaOperation(type == FlushType.PERSISTENT ? Kind.FLUSH_PERSISTENT : Kind.FLUSH_VISIBILITY, target,
             targetOffset, length, null, 0, null, 0);
     }

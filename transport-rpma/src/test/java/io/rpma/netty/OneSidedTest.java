@@ -602,6 +602,14 @@ class OneSidedTest {
         assertEquals(0, announced.refCnt(), "nobody releases the buffer");
     }
 
+    @Test
+    void aFlushNeedsAType() throws Exception {
+        connect(Kind.STREAM);
+        NullPointerException refused = assertThrows(NullPointerException.class, () -> RpmaOperation.flush(remote, 0, 8, null));
+        assertEquals("type", refused.getMessage());
+        assertEquals(1, remote.refCnt());
+    }
+
     /** If one more region cannot be registered, only the operation fails and not the connection. */
     @ParameterizedTest
     @EnumSource
