@@ -19,7 +19,9 @@ import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelProgressiveFuture;
 import io.netty.channel.ChannelProgressivePromise;
 import io.netty.channel.ChannelPromise;
+import io.netty.channel.DefaultChannelProgressivePromise;
 import io.netty.channel.EventLoop;
+import io.netty.util.concurrent.GlobalEventExecutor;
 import io.rpma.MemoryUsage;
 import io.rpma.RpmaException;
 import java.util.concurrent.RejectedExecutionException;
@@ -148,9 +150,16 @@ public final class RpmaTransfer {
     }
 
     private ChannelProgressiveFuture start(RpmaOperation whole) {
+        EventLoop loop;
+        try {
+            loop = channel.eventLoop();
+        } catch (IllegalStateException e) {
+            // The channel was never registered, so no event loop could notify the listeners of a promise of the channel.
+            whole.release();
+            return new DefaultChannelProgressivePromise(channel, GlobalEventExecutor.INSTANCE).setFailure(e);
+        }
         ChannelProgressivePromise promise = channel.newProgressivePromise();
         promise.setUncancellable();
-        EventLoop loop = channel.eventLoop();
         Running running = new Running(whole, promise, loop);
         if (loop.inEventLoop()) {
             running.start();

@@ -600,6 +600,25 @@ class TransferTest {
         fresh.close().sync();
     }
 
+    /** Such a channel has no event loop that could notify listeners. */
+    @ParameterizedTest
+    @EnumSource
+    void onAChannelThatIsNotRegisteredItFails(Kind kind) throws Exception {
+        connect(kind);
+        Channel unregistered = kind == Kind.STREAM ? new RpmaChannel() : new RpmaMessageChannel();
+        ByteBuf source = Unpooled.buffer().writeZero(8);
+        ChannelFuture failed = new RpmaTransfer(unregistered).write(source, remote, 0);
+        assertInstanceOf(IllegalStateException.class, fails(failed));
+        assertEquals(0, source.refCnt());
+        CompletableFuture<Throwable> notified = new CompletableFuture<>();
+        failed.addListener(done -> notified.complete(done.cause()));
+        assertSame(failed.cause(), notified.get());
+        fails(new RpmaTransfer(unregistered).read(remote, 0, 8, here, 0));
+        assertEquals(1, here.refCnt());
+        assertEquals(1, remote.refCnt());
+        unregistered.unsafe().closeForcibly();
+    }
+
     /** A buffer that the application has released too early fails the transfer, which nobody could wait for otherwise. */
     @ParameterizedTest
     @EnumSource
