@@ -42,6 +42,7 @@ import java.nio.channels.ConnectionPendingException;
 import java.nio.channels.NotYetConnectedException;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 
@@ -118,19 +119,21 @@ abstract class AbstractRpmaChannel extends AbstractChannel {
      * Applies the description of the peer's platform ({@code rpma_conn_apply_remote_peer_cfg(3)}), so that
      * {@link io.rpma.FlushType#PERSISTENT} can be used if the platform supports it.
      *
-     * @param descriptor the result of {@link RpmaPeerConfig#descriptor} on the peer; it is not trusted, and its position does
-     *     not move
+     * @param descriptor the result of {@link RpmaPeerConfig#descriptor} on the peer; it is not trusted, its position does not
+     *     move, and it may be changed after the call
      * @return a future that succeeds when the configuration applies to all operations that are written afterwards; it cannot be
      *     cancelled
      */
     public ChannelFuture applyPeerConfig(ByteBuffer descriptor) {
+        Objects.requireNonNull(descriptor, "descriptor");
         ChannelPromise promise = newPromise();
         promise.setUncancellable();
         EventLoop loop = eventLoop();
         if (loop.inEventLoop()) {
             applyPeerConfig(descriptor, promise);
         } else {
-            loop.execute(() -> applyPeerConfig(descriptor, promise));
+            ByteBuffer copy = ByteBuffer.allocate(descriptor.remaining()).put(descriptor.duplicate()).flip();
+            loop.execute(() -> applyPeerConfig(copy, promise));
         }
         return promise;
     }

@@ -429,6 +429,29 @@ class OneSidedTest {
         goesOn();
     }
 
+    /** The caller may use its buffer for something else at once, although the event loop applies the configuration later. */
+    @ParameterizedTest
+    @EnumSource
+    void theDescriptorOfAConfigurationMayBeChangedAfterTheCall(Kind kind) throws Exception {
+        AbstractRpmaChannel channel = (AbstractRpmaChannel) connect(kind);
+        CountDownLatch busy = new CountDownLatch(1);
+        channel.eventLoop().execute(() -> {
+            try {
+                busy.await();
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+            }
+        });
+        ByteBuffer descriptor = RpmaPeerConfig.descriptor(true);
+        ChannelFuture applied = channel.applyPeerConfig(descriptor);
+        assertEquals(0, descriptor.position());
+        descriptor.position(descriptor.limit());
+        busy.countDown();
+        applied.sync();
+        assertThrows(NullPointerException.class, () -> channel.applyPeerConfig(null));
+        goesOn();
+    }
+
     // ---- errors that this end detects ----
 
     /** An operation with an error, and a word of the exception's message. */
