@@ -27,7 +27,9 @@ import java.util.function.Function;
 
 /**
  * Registers the counters of one connection as meters. Their names are {@code rpma.channel.…}, and their tag {@code channel} is
- * the short identifier of the channel. The meters are removed from the registry when the channel is closed.
+ * the long identifier of the channel ({@link io.netty.channel.ChannelId#asLongText()}), which is unique. It ends with the short
+ * identifier, which is part of log messages, but which two channels may have in common. The meters are removed from the registry
+ * when the channel is closed.
  *
  * <pre>{@code new RpmaChannelMetricsBinder(channel, Tags.of("peer", "orders")).bindTo(registry);}</pre>
  *
@@ -62,7 +64,7 @@ public final class RpmaChannelMetricsBinder implements MeterBinder {
     private RpmaChannelMetricsBinder(Channel channel, Function<Channel, RpmaChannelCounters> counters, Tags tags) {
         this.channel = channel;
         this.counters = counters;
-        this.tags = tags.and("channel", channel.id().asShortText());
+        this.tags = tags.and("channel", channel.id().asLongText());
     }
 
     @Override
