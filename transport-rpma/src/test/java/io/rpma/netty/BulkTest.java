@@ -30,6 +30,7 @@ import io.netty.channel.EventLoop;
 import io.netty.channel.FixedRecvByteBufAllocator;
 import io.netty.util.NetUtil;
 import io.rpma.netty.memory.RegisteredMemory;
+import io.rpma.netty.stream.AreasInUse;
 import io.rpma.netty.stream.BulkAreas;
 import io.rpma.netty.stream.StreamSender;
 import java.io.File;
@@ -74,7 +75,7 @@ class BulkTest {
     void stop() throws Exception {
         sink.releaseAll();
         group.shutdownGracefully(0, 5, TimeUnit.SECONDS).syncUninterruptibly();
-        awaitNoAreas();
+        AreasInUse.awaitNone();
     }
 
     /** Checks the received data, and passes it on. */
@@ -174,15 +175,6 @@ class BulkTest {
         return longest;
     }
 
-    private static void awaitNoAreas() throws InterruptedException {
-        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(30);
-        while (BulkAreas.bytes() > 0) {
-            assertTrue(System.nanoTime() < deadline, () -> BulkAreas.bytes() + " bytes are still held for large data");
-            // No event reports this: the memory is released when the peer has been idle for a while.
-            Thread.sleep(20);
-        }
-    }
-
     /** Sends until the peer has granted memory. */
     private void sendUntilGranted(int bytes) throws InterruptedException {
         for (long before = client.counters().bulkSent(); client.counters().bulkSent() == before;) {
@@ -245,7 +237,7 @@ class BulkTest {
             send(AREA);
             take(AREA);
         }
-        awaitNoAreas();
+        AreasInUse.awaitNone();
         long before = client.counters().bulkSent();
         send(AREA);
         take(AREA);
@@ -314,10 +306,10 @@ class BulkTest {
             assertTrue(tries++ < MOST_TRIES, "no memory is held for large data");
             sendUntilGranted(AREA);
         } while (BulkAreas.bytes() < AREA);
-        awaitNoAreas();
+        AreasInUse.awaitNone();
         sendUntilGranted(AREA);
         client.close().sync();
-        awaitNoAreas();
+        AreasInUse.awaitNone();
     }
 
     /** A channel may move to another event loop while the peer's memory waits to be released. */
@@ -331,7 +323,7 @@ class BulkTest {
             other = group.next();
         }
         other.register(client).sync();
-        awaitNoAreas();
+        AreasInUse.awaitNone();
         sendUntilGranted(AREA);
         send(AREA);
         take(AREA);
@@ -349,7 +341,7 @@ class BulkTest {
         loop.schedule(() -> { }, 2_500, TimeUnit.MILLISECONDS).sync();
         assertEquals(before, client.counters().controlMessagesSent(), "messages were sent for a channel that no loop has");
         loop.register(client).sync();
-        awaitNoAreas();
+        AreasInUse.awaitNone();
     }
 
     @Test
@@ -436,7 +428,7 @@ class BulkTest {
         assertTrue(BulkAreas.bytes() >= AREA);
         assertEquals(written - 1, kept.getLong(AREA - Long.BYTES));
         kept.release();
-        awaitNoAreas();
+        AreasInUse.awaitNone();
     }
 
     /** An orderly close delivers outstanding large data, and the promise has succeeded. */

@@ -23,7 +23,7 @@ import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.ChannelFuture;
 import io.rpma.netty.ConnectedChannels.Kind;
-import io.rpma.netty.stream.BulkAreas;
+import io.rpma.netty.stream.AreasInUse;
 import io.rpma.netty.stream.StreamSender;
 import java.io.IOException;
 import java.nio.channels.ClosedChannelException;
@@ -116,9 +116,9 @@ class MovedGroupTest {
         channels.client.deregister().sync();
         second.register(channels.client).sync();
         endFirst();
-        awaitNoAreas();
+        AreasInUse.awaitNone();
         sendUntilGranted();
-        awaitNoAreas();
+        AreasInUse.awaitNone();
     }
 
     @Test
@@ -128,7 +128,7 @@ class MovedGroupTest {
         channels.client.deregister().sync();
         endFirst();
         second.register(channels.client).sync();
-        awaitNoAreas();
+        AreasInUse.awaitNone();
     }
 
     private void connectWithOwnReceives() throws InterruptedException {
@@ -147,15 +147,6 @@ class MovedGroupTest {
                 left -= read.readableBytes();
                 read.release();
             }
-        }
-    }
-
-    private static void awaitNoAreas() throws InterruptedException {
-        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(30);
-        while (BulkAreas.bytes() > 0) {
-            assertTrue(System.nanoTime() - deadline < 0, () -> BulkAreas.bytes() + " bytes are still held for large data");
-            // No event reports this: the memory is released when the peer has been idle for a while.
-            Thread.sleep(20);
         }
     }
 }
