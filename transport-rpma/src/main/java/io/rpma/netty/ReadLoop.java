@@ -102,6 +102,15 @@ final class ReadLoop {
         }
     }
 
+    /** Called when the application has shut down the input, which the source drops from now on. */
+    void dropInput() {
+        // Nobody requests reads any more. Input that is not dropped would make the peer wait without an end.
+        ended = true;
+        if (source.hasInput()) {
+            schedule();
+        }
+    }
+
     /** Clears the request: a message is being read, or the request is not valid any more. */
     void served() {
         requested = false;
@@ -109,7 +118,8 @@ final class ReadLoop {
 
     /** Returns whether a read has been requested, or everything is read because the input has ended. */
     private boolean isWanted() {
-        // After the peer has ended the input, all data is read, requested or not: otherwise the end would never be reached.
+        // After either end has ended the input, all data is read, requested or not: otherwise the end of the stream would never
+        // be reached.
         return requested || channel.config().isAutoRead() || ended;
     }
 

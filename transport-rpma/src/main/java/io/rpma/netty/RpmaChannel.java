@@ -237,6 +237,7 @@ public final class RpmaChannel extends AbstractRpmaChannel implements SocketChan
         return promise;
     }
 
+    /** The data that arrives afterwards is dropped, also if no read is requested, so that the peer can continue to write. */
     @Override
     public ChannelFuture shutdownInput() {
         return shutdownInput(newPromise());
@@ -255,6 +256,7 @@ public final class RpmaChannel extends AbstractRpmaChannel implements SocketChan
                 promise.setFailure(new NotYetConnectedException());
             } else {
                 inputShutdown = true;
+                handle().reads.dropInput();
                 promise.setSuccess();
             }
         });

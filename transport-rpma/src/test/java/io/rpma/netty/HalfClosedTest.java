@@ -161,6 +161,21 @@ class HalfClosedTest {
         }
     }
 
+    /** Nobody would read it, so it would keep its receives, and the peer would wait for credits without an end. */
+    @Test
+    void aShutDownInputIsDroppedAlthoughNoReadIsRequested() throws Exception {
+        ChannelFuture waiting = writeMoreThanIsTaken();
+        assertFalse(waiting.isDone());
+        ((SocketChannel) channels.server).shutdownInput().sync();
+        assertTrue(waiting.await(20, TimeUnit.SECONDS), "a write waits for a peer that will not read");
+        assertTrue(waiting.isSuccess());
+        ChannelFuture later = writeMoreThanIsTaken();
+        assertTrue(later.await(20, TimeUnit.SECONDS), "a write waits for a peer that will not read");
+        assertTrue(later.isSuccess());
+        assertFalse(channels.atServer.hasRead(), "data was read after the input had been shut down");
+        channels.server.writeAndFlush(Unpooled.copyInt(7)).sync();
+    }
+
     /** A shutdown whose promise is cancelled before the loop has time for it does nothing, like one of Netty's own. */
     @Test
     void aCancelledShutdownDoesNothing() throws Exception {
