@@ -18,11 +18,15 @@ import io.netty.channel.EventLoopGroup;
 import io.netty.channel.socket.ServerSocketChannel;
 import io.netty.channel.socket.SocketChannel;
 import io.netty.util.concurrent.EventExecutor;
+import io.rpma.RpmaError;
+import io.rpma.RpmaException;
 import io.rpma.RpmaUnavailableException;
 import io.rpma.netty.RpmaChannel;
 import io.rpma.netty.RpmaEventLoopGroup;
 import io.rpma.netty.RpmaServerChannel;
 import io.rpma.reactor.RpmaLoopResources;
+import java.net.BindException;
+import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
@@ -32,8 +36,11 @@ import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.diagnostics.FailureAnalysis;
 import org.springframework.boot.reactor.netty.autoconfigure.NettyReactiveWebServerAutoConfiguration;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.boot.web.server.PortInUseException;
+import org.springframework.boot.web.server.WebServerException;
 import org.springframework.core.io.ClassPathResource;
 import org.springframework.http.client.ReactorResourceFactory;
+import reactor.netty.ChannelBindException;
 import reactor.netty.resources.LoopResources;
 
 /** Tests what the properties of the starter configure, and when it leaves the application unchanged. */
@@ -149,6 +156,31 @@ class RpmaAutoConfigurationTest {
         assertThat(analysis.getAction()).contains("server.rpma.enabled=false");
         assertThat(new ClassPathResource("META-INF/spring.factories")).satisfies(file ->
             assertThat(file.getContentAsString(StandardCharsets.UTF_8)).contains(RpmaUnavailableFailureAnalyzer.class.getName()));
+    }
+
+    /** The starter explains only failures of RPMA, and not those that Spring Boot explains. */
+    @Test
+    void aFailureToListenSaysWhatToChange() {
+        InetSocketAddress local = new InetSocketAddress("127.0.0.1", 80);
+        FailureAnalysis path = explained(local, new IllegalArgumentException("-Dio.rpma.netty.paths is 'foo'; it must name …"));
+        assertThat(path.getDescription()).contains("cannot listen over RPMA: -Dio.rpma.netty.paths is 'foo'");
+        assertThat(path.getAction()).contains("-Dio.rpma.netty.paths", "server.rpma.enabled=false");
+        BindException denied = new BindException("Permission denied: /127.0.0.1:80");
+        denied.initCause(new RpmaException(RpmaError.PROVIDER, "ports below 1024 need a privilege"));
+        FailureAnalysis port = explained(local, denied);
+        assertThat(port.getDescription()).contains("cannot listen over RPMA: Permission denied: /127.0.0.1:80");
+        assertThat(port.getAction()).contains("server.port", "server.rpma.enabled=false");
+        assertThat(explained(local, new IllegalArgumentException("of something else"))).isNull();
+        assertThat(explained(local, new BindException("of TCP"))).isNull();
+        assertThat(new RpmaBindFailureAnalyzer().analyze(new PortInUseException(80, ChannelBindException.fail(local, denied))))
+            .isNull();
+        assertThat(new ClassPathResource("META-INF/spring.factories")).satisfies(file ->
+            assertThat(file.getContentAsString(StandardCharsets.UTF_8)).contains(RpmaBindFailureAnalyzer.class.getName()));
+    }
+
+    private static FailureAnalysis explained(InetSocketAddress local, Exception cause) {
+        ChannelBindException failure = ChannelBindException.fail(local, cause);
+        return new RpmaBindFailureAnalyzer().analyze(new WebServerException("no server", failure));
     }
 
     /** Editors use the descriptions to complete and explain the properties. */

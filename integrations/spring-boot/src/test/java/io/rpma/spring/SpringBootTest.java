@@ -13,6 +13,7 @@
 package io.rpma.spring;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.netty.channel.Channel;
 import io.rpma.netty.RpmaChannel;
@@ -39,6 +40,7 @@ import org.springframework.boot.tomcat.servlet.TomcatServletWebServerFactory;
 import org.springframework.boot.web.server.WebServerFactoryCustomizer;
 import org.springframework.boot.web.server.context.WebServerApplicationContext;
 import org.springframework.boot.web.server.servlet.ServletWebServerFactory;
+import org.springframework.context.ApplicationContextException;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
@@ -207,6 +209,28 @@ class SpringBootTest {
     void aReactiveServerThatIsNotReactorNettysIsNamed() {
         start(List.of(Application.class, ReactiveTomcat.class), WebApplicationType.REACTIVE, "server.rpma.enabled=true").close();
         assertThat(log.text()).containsOnlyOnce("no effect on the application's server, a TomcatWebServer, which listens by TCP");
+    }
+
+    /** Such an address of the documentation belongs to no host. */
+    @Test
+    void anAddressThatTheHostDoesNotHaveIsExplained() {
+        assertThatThrownBy(() -> start(List.of(Application.class), WebApplicationType.REACTIVE, "server.rpma.enabled=true",
+            "server.address=192.0.2.77")).isInstanceOf(ApplicationContextException.class);
+        assertThat(log.text()).containsOnlyOnce("APPLICATION FAILED TO START")
+            .contains("server.rpma.enabled=true, and the server cannot listen over RPMA: Cannot assign requested address: ")
+            .contains("Change server.address or server.port");
+    }
+
+    /** Spring Boot explains a port that is in use. */
+    @Test
+    void aPortThatIsInUseIsExplained() {
+        try (ConfigurableApplicationContext first =
+                start(List.of(Application.class), WebApplicationType.REACTIVE, "server.rpma.enabled=true")) {
+            assertThatThrownBy(() -> start(List.of(Application.class), WebApplicationType.REACTIVE, "server.rpma.enabled=true",
+                "server.port=" + port(first))).isInstanceOf(ApplicationContextException.class);
+            assertThat(log.text()).containsOnlyOnce("APPLICATION FAILED TO START")
+                .contains("Port " + port(first) + " was already in use");
+        }
     }
 
     @Test
