@@ -228,6 +228,9 @@ public final class RpmaOperation extends AbstractReferenceCounted {
         if (prepared) {
             throw new IllegalStateException("an operation can be written only once");
         }
+        if (refCnt() == 0 || buffer != null && buffer.refCnt() == 0) {
+            throw new IllegalStateException("the operation, or its buffer, was released before it was written");
+        }
         prepared = true;
         check();
         if (buffer != null) {

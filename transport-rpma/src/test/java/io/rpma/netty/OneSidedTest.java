@@ -586,6 +586,24 @@ class OneSidedTest {
         goesOn();
     }
 
+    /** The mistake is one of the operation, and does not concern the connection. */
+    @ParameterizedTest
+    @EnumSource
+    void anOperationThatIsReleasedTooEarlyFailsAlone(Kind kind) throws Exception {
+        Channel client = connect(kind);
+        RpmaOperation released = RpmaOperation.write(here, 0, 8, remote, 0);
+        released.release();
+        assertInstanceOf(IllegalStateException.class, fails(client.writeAndFlush(released)));
+        ByteBuf registered = RpmaByteBufAllocator.DEFAULT.directBuffer(8);
+        for (ByteBuf buffer : List.of(Unpooled.buffer(8), registered)) {
+            RpmaOperation ofBuffer = RpmaOperation.write(buffer.writeZero(8), remote, 0);
+            buffer.release();
+            assertInstanceOf(IllegalStateException.class, fails(client.writeAndFlush(ofBuffer)));
+            assertEquals(0, ofBuffer.refCnt());
+        }
+        goesOn();
+    }
+
     @ParameterizedTest
     @EnumSource
     void anOperationOnAClosedChannelFails(Kind kind) throws Exception {
