@@ -147,8 +147,15 @@ public final class RpmaRegion extends AbstractReferenceCounted {
         return EnumSet.copyOf(Arrays.asList(usages));
     }
 
-    /** Returns the memory, which must not be used after the region has been freed. */
+    /**
+     * Returns the memory, which must not be used after the region has been freed.
+     *
+     * @throws IllegalReferenceCountException if the region has been freed
+     */
     public MemorySegment memory() {
+        if (refCnt() == 0) {
+            throw new IllegalReferenceCountException(0);
+        }
         return memory;
     }
 

@@ -28,6 +28,7 @@ import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.ChannelOption;
+import io.netty.util.IllegalReferenceCountException;
 import io.netty.util.NetUtil;
 import io.rpma.FlushType;
 import io.rpma.MemoryUsage;
@@ -108,6 +109,16 @@ class RegionTest {
         Path file = Files.createTempFile(TMPFS, "rpma-region", null);
         file.toFile().deleteOnExit();
         return file;
+    }
+
+    /** Reading memory that has been unmapped would end the process. */
+    @Test
+    void theMemoryOfAFreedRegionIsNotReturned() throws Exception {
+        RpmaRegion region = RpmaRegion.allocate(64, MemoryUsage.READ_SRC);
+        assertEquals(64, region.memory().byteSize());
+        region.release();
+        assertThrows(IllegalReferenceCountException.class, region::memory);
+        assertEquals(64, region.size());
     }
 
     /** Data that was written to a file's memory in another process is in the file after that process was killed. */
