@@ -14,6 +14,7 @@ package io.rpma.cli;
 
 import io.netty.bootstrap.Bootstrap;
 import io.netty.buffer.ByteBuf;
+import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelOption;
 import io.netty.channel.EventLoopGroup;
@@ -45,10 +46,10 @@ final class PingClient implements AutoCloseable {
     private final int timeoutSeconds;
     private final RoundTrips roundTrips;
     private final Promise<Void> finished;
-    private final RpmaChannel channel;
+    private final ChannelFuture connected;
 
     /**
-     * Connects to the server.
+     * Starts to connect to the server.
      *
      * @param address the address of the echo server
      * @param path the path of the connection
@@ -56,25 +57,38 @@ final class PingClient implements AutoCloseable {
      * @param count the number of round trips, 0 for no limit
      * @param intervalNanos the pause after each round trip, in nanoseconds
      * @param timeoutSeconds how long the connection, or an echo, may take
-     * @throws IOException if the connection fails; the message gives the reason
      */
-    PingClient(InetSocketAddress address, RpmaPath path, int size, long count, long intervalNanos, int timeoutSeconds)
-            throws IOException {
+    PingClient(InetSocketAddress address, RpmaPath path, int size, long count, long intervalNanos, int timeoutSeconds) {
         this.timeoutSeconds = timeoutSeconds;
         roundTrips = new RoundTrips(size, count, intervalNanos);
         finished = group.next().newPromise();
         try {
-            channel = (RpmaChannel) new Bootstrap().group(group).channel(RpmaChannel.class).handler(roundTrips)
+            connected = new Bootstrap().group(group).channel(RpmaChannel.class).handler(roundTrips)
                 .option(ChannelOption.CONNECT_TIMEOUT_MILLIS, (int) TimeUnit.SECONDS.toMillis(timeoutSeconds))
-                .option(RpmaChannelOption.RPMA_PATHS, List.of(path)).connect(address).syncUninterruptibly().channel();
+                .option(RpmaChannelOption.RPMA_PATHS, List.of(path)).connect(address);
         } catch (Throwable e) {
             close();
             throw e;
         }
     }
 
+    /**
+     * Waits for the connection, and closes the client if there is none.
+     *
+     * @throws IOException if the connection fails, or if {@link #stop()} is called before; the message gives the reason
+     */
+    void connect() throws IOException {
+        try {
+            connected.syncUninterruptibly();
+        } catch (Throwable e) {
+            close();
+            throw e;
+        }
+    }
+
+    /** Returns the channel, which is connected if {@link #connect()} has returned. */
     RpmaChannel channel() {
-        return channel;
+        return (RpmaChannel) connected.channel();
     }
 
     /**
@@ -91,7 +105,7 @@ final class PingClient implements AutoCloseable {
         Histogram recent = null;
         long began = System.nanoTime();
         long lastAnswer = began;
-        channel.eventLoop().execute(roundTrips::next);
+        group.execute(roundTrips::next);
         while (!finished.await(LOOK_MILLIS)) {
             recent = recorder.getIntervalHistogram(recent);
             all.add(recent);
@@ -99,12 +113,12 @@ final class PingClient implements AutoCloseable {
             if (recent.getTotalCount() > 0) {
                 lastAnswer = now;
             } else if (now - lastAnswer > TimeUnit.SECONDS.toNanos(timeoutSeconds) + roundTrips.intervalNanos) {
-                throw new IOException("no answer from " + channel.remoteAddress() + " for " + timeoutSeconds
+                throw new IOException("no answer from " + channel().remoteAddress() + " for " + timeoutSeconds
                     + " s after " + all.getTotalCount() + " round trips; does an echo server listen there?");
             }
             watch.accept(all, now - began);
             if (now - began >= nanos) {
-                stop();
+                group.execute(roundTrips::stop);
             }
         }
         all.add(recorder.getIntervalHistogram());
@@ -115,10 +129,19 @@ final class PingClient implements AutoCloseable {
         return all;
     }
 
-    /** Ends the run after the echo that is outstanding. Any thread may call this method, also when the run has ended. */
+    /**
+     * Ends the attempt to connect, or the run, without waiting for the server, which may never answer. Any thread may call this
+     * method, also when the run has ended.
+     */
     void stop() {
         try {
-            channel.eventLoop().execute(roundTrips::stop);
+            // A task of the event loop finds the channel registered, because the constructor has registered it before.
+            group.execute(() -> {
+                if (!connected.isDone()) {
+                    connected.channel().close();
+                }
+                finished.trySuccess(null);
+            });
         } catch (RejectedExecutionException e) {
             // The client was closed at the same time, so there is nothing to end.
             return;
@@ -173,6 +196,7 @@ final class PingClient implements AutoCloseable {
             });
         }
 
+        /** Ends the run after the echo that is outstanding. */
         void stop() {
             stopping = true;
             if (!underWay) {

@@ -128,7 +128,7 @@ final class PingCommand implements Callable<Integer> {
      */
     private void measure(RpmaPath path, boolean alone, PathTable table, PrintWriter out)
             throws IOException, InterruptedException {
-        PingClient client = null;
+        PingClient client;
         try {
             if (stopped) {
                 return;
@@ -138,7 +138,16 @@ final class PingCommand implements Callable<Integer> {
                 return;
             }
             client = new PingClient(address, path, size, count, TimeUnit.MICROSECONDS.toNanos(interval), timeout);
+            current = client;
+            if (stopped) {
+                client.stop();
+            }
+            client.connect();
         } catch (IOException | IllegalArgumentException e) {
+            current = null;
+            if (stopped) {
+                return;
+            }
             if (alone) {
                 throw e;
             }
@@ -146,10 +155,6 @@ final class PingCommand implements Callable<Integer> {
             return;
         }
         try (PingClient connected = client) {
-            current = connected;
-            if (stopped) {
-                connected.stop();
-            }
             printDevice(connected.channel(), out);
             LiveHistogram live = LiveHistogram.on(out);
             Histogram times = connected.run(TimeUnit.SECONDS.toNanos(seconds), (soFar, nanos) -> {
@@ -172,7 +177,13 @@ final class PingCommand implements Callable<Integer> {
         }
     }
 
-    private void stop() {
+    /** Returns the client of the path that is being measured; {@code null} between two paths. */
+    PingClient current() {
+        return current;
+    }
+
+    /** Ends the command without waiting for the server. Any thread may call this method. */
+    void stop() {
         stopped = true;
         PingClient running = current;
         if (running != null) {

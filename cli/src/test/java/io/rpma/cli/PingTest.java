@@ -14,6 +14,7 @@ package io.rpma.cli;
 
 import static org.junit.jupiter.api.Assertions.assertDoesNotThrow;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.netty.bootstrap.ServerBootstrap;
@@ -22,23 +23,30 @@ import io.netty.channel.Channel;
 import io.netty.channel.ChannelHandler;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.channel.ChannelOption;
 import io.netty.channel.EventLoopGroup;
 import io.rpma.Rpma;
 import io.rpma.netty.RpmaEventLoopGroup;
 import io.rpma.netty.RpmaPath;
 import io.rpma.netty.RpmaServerChannel;
 import java.io.File;
+import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
+import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.net.ServerSocket;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import picocli.CommandLine;
 
 @Timeout(120)
 class PingTest {
@@ -47,6 +55,7 @@ class PingTest {
     private final EventLoopGroup group = new RpmaEventLoopGroup(1);
     private final StringWriter out = new StringWriter();
     private final StringWriter error = new StringWriter();
+    private ServerSocket silent;
 
     /** Echoes what it reads. */
     @ChannelHandler.Sharable
@@ -59,6 +68,9 @@ class PingTest {
 
     @AfterEach
     void close() throws Exception {
+        if (silent != null) {
+            silent.close();
+        }
         group.shutdownGracefully(0, 5, TimeUnit.SECONDS).sync();
     }
 
@@ -193,8 +205,68 @@ class PingTest {
         String[] address = serve(new Echo()).split(":");
         PingClient client = new PingClient(new InetSocketAddress(address[0], Integer.parseInt(address[1])),
             RpmaPath.of(Rpma.provider()), 64, 1, 0, 30);
+        client.connect();
         client.close();
         assertDoesNotThrow(client::stop);
+    }
+
+    /** Returns the address of a server that never answers its clients, so that they remain connecting. */
+    private InetSocketAddress serveNobody() throws Exception {
+        if (Rpma.provider().name().equals("tcp")) {
+            // A listener of this provider answers clients before the server accepts them.
+            silent = new ServerSocket(0, 50, InetAddress.getByName("127.0.0.1"));
+            return (InetSocketAddress) silent.getLocalSocketAddress();
+        }
+        return (InetSocketAddress) new ServerBootstrap().group(group).channel(RpmaServerChannel.class)
+            .option(ChannelOption.AUTO_READ, false).childHandler(new Echo()).bind(new InetSocketAddress("127.0.0.1", 0)).sync()
+            .channel().localAddress();
+    }
+
+    /** A user who interrupts the command does not wait for a connection that may never come about. */
+    @Test
+    void aClientThatIsConnectingCanBeStopped() throws Exception {
+        try (PingClient client = new PingClient(serveNobody(), RpmaPath.of(Rpma.provider()), 64, 1, 0, 1000)) {
+            client.stop();
+            assertThrows(IOException.class, client::connect);
+        }
+    }
+
+    @Test
+    void theCommandEndsAtOnceWhileItConnects() throws Exception {
+        InetSocketAddress address = serveNobody();
+        CommandLine command = RpmaCommand.commandLine().setOut(new PrintWriter(out)).setErr(new PrintWriter(error));
+        FutureTask<Integer> run = new FutureTask<>(() -> command.execute("ping", "--timeout", "1000",
+            address.getAddress().getHostAddress() + ":" + address.getPort()));
+        Thread.ofPlatform().daemon().start(run);
+        PingCommand ping = (PingCommand) command.getSubcommands().get("ping").getCommandSpec().userObject();
+        while (ping.current() == null && !run.isDone()) {
+            Thread.sleep(1);
+        }
+        ping.stop();
+        assertEquals(0, run.get(), error::toString);
+        assertEquals("", error.toString());
+        assertEquals("", out.toString());
+    }
+
+    /** The server may never send the echo, so a user who interrupts the command does not wait for it. */
+    @Test
+    void theCommandEndsAtOnceWhileItWaitsForAnEcho() throws Exception {
+        CompletableFuture<Void> received = new CompletableFuture<>();
+        String address = serve(new ChannelInboundHandlerAdapter() {
+            @Override
+            public void channelRead(ChannelHandlerContext ctx, Object message) {
+                ((ByteBuf) message).release();
+                received.complete(null);
+            }
+        });
+        CommandLine command = RpmaCommand.commandLine().setOut(new PrintWriter(out)).setErr(new PrintWriter(error));
+        FutureTask<Integer> run = new FutureTask<>(() -> command.execute("ping", "--timeout", "1000", "-t", "1000", address));
+        Thread.ofPlatform().daemon().start(run);
+        received.get();
+        PingCommand ping = (PingCommand) command.getSubcommands().get("ping").getCommandSpec().userObject();
+        ping.stop();
+        assertEquals(0, run.get(), error::toString);
+        assertEquals("", error.toString());
     }
 
     @Test
