@@ -23,7 +23,6 @@ import picocli.CommandLine.ExitCode;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
@@ -48,17 +47,14 @@ final class InfoCommand implements Callable<Integer> {
 
     @Option(names = {"-W", "--timeout"}, paramLabel = "SECONDS", defaultValue = "10",
         description = "how long the connection may take to come about (default: ${DEFAULT-VALUE})")
-    private int timeout;
+    private String timeoutText;
 
     @Option(names = "--json", description = "print one JSON object, with null where there is no limit or no answer")
     private boolean json;
 
     @Override
     public Integer call() throws IOException {
-        if (!Probe.isTimeout(timeout)) {
-            throw new ParameterException(spec.commandLine(),
-                "--timeout " + timeout + ": 1 to " + Probe.LONGEST_TIMEOUT_SECONDS);
-        }
+        int timeout = NumberArgument.parse(spec.commandLine(), "--timeout", timeoutText, 1, Probe.LONGEST_TIMEOUT_SECONDS);
         // The report contains the information of these warnings in a better form, so they are not logged.
         System.setProperty("org.slf4j.simpleLogger.log.io.rpma.Rpma", "error");
         System.setProperty("org.slf4j.simpleLogger.log.io.rpma.netty.RpmaChannel", "error");

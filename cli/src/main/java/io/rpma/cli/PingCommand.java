@@ -25,12 +25,12 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.HdrHistogram.Histogram;
+import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.ExitCode;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
@@ -53,27 +53,33 @@ final class PingCommand implements Callable<Integer> {
 
     @Option(names = {"-n", "--count"}, paramLabel = "N", defaultValue = "0",
         description = "how many round trips by each path (default: as many as there is time for)")
-    private long count;
+    private String countText;
 
     @Option(names = {"-t", "--seconds"}, paramLabel = "N", defaultValue = "5",
         description = "how long at most by each path (default: ${DEFAULT-VALUE})")
-    private int seconds;
+    private String secondsText;
 
     @Option(names = {"-s", "--size"}, paramLabel = "BYTES", defaultValue = "64",
         description = "length of a message, 8 to 1048576 (default: ${DEFAULT-VALUE})")
-    private int size;
+    private String sizeText;
 
     @Option(names = {"-i", "--interval"}, paramLabel = "MICROS", defaultValue = "0",
         description = "pause between an answer and the next message (default: ${DEFAULT-VALUE})")
-    private int interval;
+    private String intervalText;
 
     @Option(names = {"-W", "--timeout"}, paramLabel = "SECONDS", defaultValue = "5",
         description = "how long an answer may take, or the connection to come about (default: ${DEFAULT-VALUE})")
-    private int timeout;
+    private String timeoutText;
 
     @Option(names = "--path", paramLabel = "PATH", split = ",",
         description = "which paths to measure, one after the other: shared-memory, rdma, tcp (default: all that work)")
     private List<RpmaPath> paths;
+
+    private long count;
+    private int seconds;
+    private int size;
+    private int interval;
+    private int timeout;
 
     // The client of the path that is being measured; null between two paths.
     private volatile PingClient current;
@@ -81,11 +87,7 @@ final class PingCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws IOException, InterruptedException {
-        require(count >= 0, "--count " + count + ": at least 1, or 0 for as many as there is time for");
-        require(seconds >= 1, "--seconds " + seconds + ": at least 1");
-        require(size >= PingClient.SMALLEST && size <= LARGEST, "--size " + size + ": " + PingClient.SMALLEST + " to " + LARGEST);
-        require(interval >= 0, "--interval " + interval + ": at least 0");
-        require(Probe.isTimeout(timeout), "--timeout " + timeout + ": 1 to " + Probe.LONGEST_TIMEOUT_SECONDS);
+        parseNumbers();
         List<RpmaPath> chosen = paths == null ? available() : List.copyOf(new LinkedHashSet<>(paths));
         PrintWriter out = spec.commandLine().getOut();
         PathTable table = new PathTable();
@@ -191,10 +193,14 @@ final class PingCommand implements Callable<Integer> {
         }
     }
 
-    private void require(boolean condition, String message) {
-        if (!condition) {
-            throw new ParameterException(spec.commandLine(), message);
-        }
+    private void parseNumbers() {
+        CommandLine command = spec.commandLine();
+        count = NumberArgument.parse(command, "--count", countText, 0, Long.MAX_VALUE,
+            ", where 0 means as many as there is time for");
+        seconds = NumberArgument.parse(command, "--seconds", secondsText, 1, Integer.MAX_VALUE);
+        size = NumberArgument.parse(command, "--size", sizeText, PingClient.SMALLEST, LARGEST);
+        interval = NumberArgument.parse(command, "--interval", intervalText, 0, Integer.MAX_VALUE);
+        timeout = NumberArgument.parse(command, "--timeout", timeoutText, 1, Probe.LONGEST_TIMEOUT_SECONDS);
     }
 
     private void printDevice(RpmaChannel channel, PrintWriter out) throws RpmaException {

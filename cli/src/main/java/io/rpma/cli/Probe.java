@@ -39,11 +39,6 @@ final class Probe {
     private Probe() {
     }
 
-    /** Returns whether a number of seconds can be the timeout of a connection. */
-    static boolean isTimeout(int seconds) {
-        return seconds >= 1 && seconds <= LONGEST_TIMEOUT_SECONDS;
-    }
-
     /**
      * Connects, then closes the connection.
      *

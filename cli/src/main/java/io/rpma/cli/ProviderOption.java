@@ -13,7 +13,11 @@
 package io.rpma.cli;
 
 import io.rpma.Rpma;
+import java.util.List;
+import java.util.Locale;
+import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.TypeConversionException;
 
 /** The option that selects the provider. It takes effect before the provider is first used. */
 final class ProviderOption {
@@ -23,7 +27,7 @@ final class ProviderOption {
     private String name;
 
     @Option(names = "--provider", paramLabel = "NAME",
-        description = "auto, librpma, soft or tcp (default: the variable RPMA_PROVIDER, else auto)")
+        description = "auto, librpma, soft or tcp (default: the variable RPMA_PROVIDER, else auto)", converter = Converter.class)
     void choose(String wish) {
         name = wish;
         System.setProperty(Rpma.PROVIDER_PROPERTY, wish);
@@ -32,5 +36,20 @@ final class ProviderOption {
     /** Returns whether the option was given. */
     boolean isGiven() {
         return name != null;
+    }
+
+    /** Rejects a name that is none of a provider. */
+    private static final class Converter implements ITypeConverter<String> {
+        private static final List<String> NAMES = List.of("auto", "librpma", "soft", "tcp");
+
+        @Override
+        public String convert(String text) {
+            // The class that selects the provider also ignores blanks and the case of letters.
+            String name = text.trim().toLowerCase(Locale.ROOT);
+            if (!NAMES.contains(name)) {
+                throw new TypeConversionException("'" + text + "' is not a provider; the providers are: " + NAMES);
+            }
+            return name;
+        }
     }
 }

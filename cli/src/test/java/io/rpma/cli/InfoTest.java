@@ -112,8 +112,13 @@ class InfoTest {
 
     @Test
     void aProviderThatIsNoneIsAnError() throws Exception {
-        Report report = report(CliRun.of(List.of(NATIVE), Map.of(), "info", "--json", "--provider", "hard").ended(1));
+        Report report = report(CliRun.of(List.of(NATIVE), Map.of("RPMA_PROVIDER", "hard"), "info", "--json").ended(1));
         assertTrue(report.provider().reason().contains("'hard'"), report.provider()::reason);
+        CliRun option = CliRun.of(List.of(NATIVE), Map.of(), "info", "--json", "--provider", "hard").ended(2);
+        assertTrue(option.error().contains("'hard' is not a provider; the providers are: [auto, librpma, soft, tcp]"),
+            option::error);
+        CliRun number = CliRun.of(List.of(NATIVE), Map.of(), "info", "--timeout", "x").ended(2);
+        assertTrue(number.error().contains("--timeout x: 1 to 2147483"), number::error);
     }
 
     @Test

@@ -303,4 +303,25 @@ class PingTest {
         assertEquals(2, ping("127.0.0.1:7471", "--interval", "-1"));
         assertEquals(2, ping());
     }
+
+    @Test
+    void whatIsNoNumberAndNoProviderIsNamedWithWhatIsAllowed() {
+        for (String text : new String[] {"x", "", "1.5", "99999999999999999999"}) {
+            for (String[] option : new String[][] {
+                {"--count", "0 to 9223372036854775807, where 0 means as many as there is time for"},
+                {"--seconds", "1 to 2147483647"},
+                {"--size", "8 to 1048576"},
+                {"--interval", "0 to 2147483647"},
+                {"--timeout", "1 to 2147483"},
+            }) {
+                error.getBuffer().setLength(0);
+                assertEquals(2, ping("127.0.0.1:7471", option[0], text));
+                assertTrue(error.toString().startsWith(option[0] + ' ' + text + ": " + option[1]), error::toString);
+            }
+        }
+        error.getBuffer().setLength(0);
+        assertEquals(2, ping("127.0.0.1:7471", "--provider", "foo"), error::toString);
+        assertTrue(error.toString().contains("'foo' is not a provider; the providers are: [auto, librpma, soft, tcp]"),
+            error::toString);
+    }
 }
