@@ -47,7 +47,8 @@ Stages (default: all of them, in this order):
   suite      Netty's transport testsuite; writes its table to testsuite/target/compliance.md
   chaos      a minute of testsuite/chaos: clients that die, stop, run out of memory and break the protocol next to checked traffic
   chaos-paths  the same on shared memory, rxe0, siw0 and TCP of one server at the same time (in the guest)
-  siw-suite  Netty's transport testsuite on siw0, except the tests that need more queue pairs than siw has; only if it is named
+  siw-suite  Netty's transport testsuite on siw0, except the tests that need more queue pairs than siw has, or that expect a
+             refused connection; only if it is named
   refusals   without a device, and with a low limit of locked memory, the example reports what is missing (in the guest)
 
 The whole output of each stage is in testsuite/target/verify. Exit code: 0 if all tests passed.

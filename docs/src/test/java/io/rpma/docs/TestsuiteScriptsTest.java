@@ -23,7 +23,12 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
 import java.util.concurrent.TimeUnit;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -216,5 +221,30 @@ class TestsuiteScriptsTest {
         Run run = runSuite("vertx");
         assertEquals(1, run.code(), run::output);
         assertTrue(run.output().contains("ecosystem: no test of vertx was run on rpma"), run::output);
+    }
+
+    /** The documents name every test that is left out on siw, so a test that is tagged later is not left out unnoticed. */
+    @Test
+    void theTestsThatAreLeftOutOnSiwAreNamed() throws IOException {
+        Path folder = Documents.PROJECT.resolve("testsuite");
+        Matcher option = Pattern.compile("-Dio\\.rpma\\.testsuite\\.excludedTags=([\\w,-]+)")
+            .matcher(Files.readString(folder.resolve("softroce/verify.sh")));
+        assertTrue(option.find(), "verify.sh leaves out no test");
+        Pattern tag = Pattern.compile("@Tag\\(\"(?:" + option.group(1).replace(',', '|') + ")\"\\)");
+        Set<String> leftOut = new TreeSet<>();
+        try (Stream<Path> tests = Files.walk(folder.resolve("src/test/java"))) {
+            for (Path test : tests.filter(path -> path.toString().endsWith(".java")).toList()) {
+                if (tag.matcher(Files.readString(test)).find()) {
+                    leftOut.add(test.getFileName().toString().replace(".java", ""));
+                }
+            }
+        }
+        assertTrue(leftOut.size() > 1, leftOut::toString);
+        for (Path file : List.of(folder.resolve("softroce/README.md"), Documents.PROJECT.resolve("CHANGELOG.md"))) {
+            Set<String> missing = new TreeSet<>(leftOut);
+            String text = Files.readString(file);
+            missing.removeIf(each -> text.contains('`' + each + '`'));
+            assertEquals(Set.of(), missing, file::toString);
+        }
     }
 }
