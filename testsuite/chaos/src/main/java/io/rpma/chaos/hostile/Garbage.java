@@ -21,7 +21,7 @@ import java.util.SplittableRandom;
 final class Garbage {
     private static final int MAGIC = 0x52504d53;
     private static final int KINDS = 10;
-    private static final int TYPES = 10;
+    private static final int TYPES = 12;
     private static final int[] EDGES = {0, 1, -1, Integer.MIN_VALUE, Integer.MAX_VALUE, 1 << 16, 4096};
 
     private final SplittableRandom random;
