@@ -56,8 +56,8 @@ public final class Child implements AutoCloseable {
      * @param consumer is called with each line of output and returns whether it has handled the line; {@link #next} returns the
      *     other lines
      */
-    static Child start(String name, List<String> prefix, List<String> options, Class<?> main, List<String> arguments, Path log,
-            Predicate<String> consumer) throws IOException {
+    public static Child start(String name, List<String> prefix, List<String> options, Class<?> main, List<String> arguments,
+            Path log, Predicate<String> consumer) throws IOException {
         List<String> command = new ArrayList<>(prefix);
         command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
         command.addAll(List.of("--enable-native-access=ALL-UNNAMED", "-XX:+UseSerialGC", "-XX:-UsePerfData", "-Xshare:auto"));

@@ -16,6 +16,7 @@ package io.rpma.chaos.cases;
 import io.rpma.chaos.Addresses;
 import io.rpma.chaos.Child;
 import io.rpma.chaos.Surroundings;
+import io.rpma.chaos.hostile.HostileMain;
 import io.rpma.posix.Posix;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -36,6 +37,8 @@ final class LimitsCase implements ChaosCase {
     private static final int SPARE = 6;
     /** How much memory the server's virtual machine may need during this time. A client needs more than this. */
     private static final long SPARE_BYTES = 32 << 20;
+    /** How long a client may take to start. The time during which the server starves begins afterwards. */
+    private static final long START_MILLIS = 60_000;
     private static final int STARVING_MILLIS = 4000;
     private static final int CLIENTS = 2;
     private static final long TRAFFIC_MILLIS = 60_000;
@@ -60,6 +63,7 @@ final class LimitsCase implements ChaosCase {
     @Override
     public void run(Surroundings surroundings, SplittableRandom random, long end) throws Exception {
         List<Addresses> paths = surroundings.paths(this);
+        IdleAttacks idle = new IdleAttacks(name(), surroundings::failed);
         do {
             for (Addresses path : paths) {
                 if (path.provider().equals("soft")) {
@@ -70,7 +74,7 @@ final class LimitsCase implements ChaosCase {
                     starve(surroundings, random, "--as=" + (addressSpace(surroundings.server().pid()) + SPARE_BYTES),
                         "--as=unlimited");
                 } else {
-                    poor(surroundings, path, random);
+                    poor(surroundings, path, random, idle);
                 }
             }
         } while (System.nanoTime() < end);
@@ -97,11 +101,20 @@ final class LimitsCase implements ChaosCase {
                 clients.add(surroundings.hostile(paths.get(i % paths.size()), "traffic", TRAFFIC_MILLIS, random.nextLong()));
             }
             clients.add(poorClient(surroundings, paths.getFirst(), random));
+            for (int i = 0; i < clients.size(); i++) {
+                boolean begins = begins(clients.get(i));
+                boolean isPoor = i == clients.size() - 1;
+                if (begins) {
+                    surroundings.count(isPoor ? paths.getFirst() : paths.get(i % paths.size()), 1);
+                } else if (!isPoor) {
+                    surroundings.failed("a client that was to connect to a server without resources has not started; see its"
+                        + " log");
+                }
+            }
             // Waits until all clients have connected or failed, or the time limit is reached.
             long last = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(STARVING_MILLIS);
-            for (int i = 0; i < clients.size(); i++) {
-                clients.get(i).next(Math.max(0, (last - System.nanoTime()) / 1_000_000));
-                surroundings.count(i == clients.size() - 1 ? paths.getFirst() : paths.get(i % paths.size()), 1);
+            for (Child client : clients) {
+                client.next(Math.max(0, (last - System.nanoTime()) / 1_000_000));
             }
         } finally {
             end(clients, surroundings);
@@ -122,11 +135,26 @@ final class LimitsCase implements ChaosCase {
     }
 
     /** Starts one client that has few resources itself, and ends it after a while if it has not ended by then. */
-    private static void poor(Surroundings surroundings, Addresses path, SplittableRandom random) throws Exception {
+    private static void poor(Surroundings surroundings, Addresses path, SplittableRandom random, IdleAttacks idle)
+            throws Exception {
         Child client = poorClient(surroundings, path, random);
-        client.next(POOR_MILLIS);
-        surroundings.count(path, 1);
+        long actions = begins(client) ? 1 : 0;
+        if (actions > 0) {
+            client.next(POOR_MILLIS);
+        }
+        surroundings.count(path, actions);
         end(List.of(client), surroundings);
+        idle.ended(actions);
+    }
+
+    /** Waits until a client begins to connect. Returns whether it does; it may end before, because its limits are too low. */
+    static boolean begins(Child client) throws InterruptedException {
+        String line = client.next(START_MILLIS);
+        // The virtual machine may print warnings about its limits before.
+        while (line != null && !line.equals(HostileMain.CONNECTING)) {
+            line = client.next(START_MILLIS);
+        }
+        return line != null;
     }
 
     private static Child poorClient(Surroundings surroundings, Addresses path, SplittableRandom random) throws IOException {

@@ -22,6 +22,9 @@ import java.util.SplittableRandom;
  * begun, {@code count N} after every N actions, {@code wrong TEXT} for an error of the server, and {@code done} at the end.
  */
 public final class HostileMain {
+    /** The line that the attack {@code traffic} prints before it attempts its first connection. */
+    public static final String CONNECTING = "connecting";
+
     private HostileMain() {
     }
 

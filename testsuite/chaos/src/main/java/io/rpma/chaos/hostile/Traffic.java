@@ -57,6 +57,7 @@ final class Traffic implements Attack {
             FaultPlaces.hook(this::reached);
         }
         group = new RpmaEventLoopGroup(1);
+        Report.say(HostileMain.CONNECTING);
         EventLoop loop = group.next();
         connect(loop, addresses.stream(), RpmaChannel.class, SMALL).sync();
         connect(loop, addresses.stream(), RpmaChannel.class, LARGE).sync();
