@@ -25,6 +25,7 @@ import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.EventLoopGroup;
 import io.netty.channel.MultiThreadIoEventLoopGroup;
 import io.netty.util.NetUtil;
+import io.netty.util.concurrent.Future;
 import io.rpma.netty.memory.RegisteredMemory;
 import java.net.InetSocketAddress;
 import java.util.ArrayList;
@@ -125,6 +126,9 @@ class AllocatorThreadsTest {
             AtomicLong arrived = new AtomicLong();
             CountDownLatch all = new CountDownLatch(1);
             ExecutorService executor = threads.executor();
+            // A message counts until its receiver has released it, also if the receiving threads get little processor time.
+            // Otherwise the messages that wait for them could take all registered memory, and the next write would fail.
+            Semaphore together = new Semaphore(32);
             @Sharable
             final class Receiver extends ChannelInboundHandlerAdapter {
                 @Override
@@ -132,7 +136,10 @@ class AllocatorThreadsTest {
                     executor.execute(() -> {
                         int readable = ((ByteBuf) msg).readableBytes();
                         ((ByteBuf) msg).release();
-                        if (arrived.addAndGet(readable) == (long) TASKS * bytes) {
+                        long before = arrived.getAndAdd(readable);
+                        long now = before + readable;
+                        together.release((int) (now / bytes - before / bytes));
+                        if (now == (long) TASKS * bytes) {
                             all.countDown();
                         }
                     });
@@ -145,15 +152,23 @@ class AllocatorThreadsTest {
             Channel client = new Bootstrap().group(group).channel(RpmaChannel.class)
                 .option(RpmaChannelOption.RPMA_SHARED_RECEIVE_QUEUE, false)
                 .handler(new ChannelInboundHandlerAdapter()).connect(server.localAddress()).sync().channel();
-            Semaphore together = new Semaphore(32);
             for (int task = 0; task < TASKS; task++) {
                 together.acquire();
                 executor.execute(() -> client.writeAndFlush(client.alloc().directBuffer(bytes).writeZero(bytes))
-                    .addListener(sent -> together.release()));
+                    .addListener(LimitedMain::endIfFailed));
             }
             all.await();
             executor.close();
             group.shutdownGracefully(0, 10, TimeUnit.SECONDS).sync();
+        }
+
+        /** Ends the program if a message could not be sent: it would wait for the message for ever. */
+        private static void endIfFailed(Future<?> sent) {
+            if (!sent.isSuccess()) {
+                System.out.println("FAILED " + sent.cause());
+                System.out.flush();
+                Runtime.getRuntime().halt(1);
+            }
         }
 
         /** Returns how many of the largest registered buffers can be allocated at once. */
