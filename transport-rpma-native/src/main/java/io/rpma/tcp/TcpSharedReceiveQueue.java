@@ -347,19 +347,26 @@ final class TcpSharedReceiveQueue implements SharedReceiveQueue, TcpCompletionQu
     /** Handles the first members on the list of those with a pending acknowledgement, and removes those that have none left. */
     private void acknowledge(int before, boolean isPatient) {
         int kept = 0;
-        for (int i = 0; i < owingCount; i++) {
-            Member pair = owing[i];
-            if (i < before && pair.owesAcknowledgement()) {
-                pair.acknowledge(isPatient);
+        int next = 0;
+        try {
+            for (; next < owingCount; next++) {
+                Member pair = owing[next];
+                if (next < before && pair.owesAcknowledgement()) {
+                    pair.acknowledge(isPatient);
+                }
+                if (pair.owesAcknowledgement()) {
+                    owing[kept++] = pair;
+                } else {
+                    pair.setListed(false);
+                }
             }
-            if (pair.owesAcknowledgement()) {
-                owing[kept++] = pair;
-            } else {
-                pair.setListed(false);
-            }
+        } finally {
+            // If a log of the application has thrown an exception, the rest of the members stay on the list.
+            int rest = owingCount - next;
+            System.arraycopy(owing, next, owing, kept, rest);
+            Arrays.fill(owing, kept + rest, owingCount, null);
+            owingCount = kept + rest;
         }
-        Arrays.fill(owing, kept, owingCount, null);
-        owingCount = kept;
     }
 
     /** Returns whether a thread was the last to poll this queue. A stale result is possible only for another thread. */
