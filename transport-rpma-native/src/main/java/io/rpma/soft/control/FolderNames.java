@@ -50,7 +50,8 @@ public final class FolderNames implements SocketNames {
     static final long REMOVAL_NANOS = 100_000_000;
     private static final long PAUSE_NANOS = 1_000_000;
 
-    private final SharedFolder folder;
+    // Replaced under the lock of this object when it has been deleted.
+    private volatile SharedFolder folder;
     private final User user;
     private final String listenerPrefix;
     private final String clientPrefix;
@@ -105,61 +106,70 @@ public final class FolderNames implements SocketNames {
     /** Returns {@code -ECONNREFUSED} if there is no socket of a name, otherwise another result. */
     private int isBound(String name) throws RpmaException {
         // The probe is a socket of the wrong type: the kernel reports that if there is a listener, which is not notified.
-        int result = SocketAddresses.connect(probe.fd(), folder.path(name));
-        return result == -Posix.ENOENT ? -Posix.ECONNREFUSED : result;
+        return connect(probe.fd(), name);
     }
 
     @Override
-    public int connect(int fd, String name) {
+    public int connect(int fd, String name) throws RpmaException {
         int result;
         do {
             result = SocketAddresses.connect(fd, folder.path(name));
-        } while (result == -Posix.EINTR);
+        } while (result == -Posix.EINTR || result == -Posix.ENOENT && renew());
         return result == -Posix.ENOENT ? -Posix.ECONNREFUSED : result;
+    }
+
+    /** Opens the folder again if it has been deleted and created again. Returns whether this was the case. */
+    private synchronized boolean renew() throws RpmaException {
+        SharedFolder before = folder;
+        folder = before.renewed();
+        return folder != before;
     }
 
     @Override
     public ListeningSocket listen(InetSocketAddress address, int backlog) throws RpmaException {
+        renew();
+        // What this listener creates is removed from the same folder, also if that has been replaced by then.
+        SharedFolder in = folder;
         String name = listener(address);
-        int lock = lock(name, address);
+        int lock = lock(in, name, address);
         String first = name + '.' + token;
         int fd = -1;
         boolean done = false;
         try {
             fd = AbstractNames.newSocket(Sockets.SOCK_SEQPACKET);
-            folder.remove(first);
-            check(SocketAddresses.bind(fd, folder.path(first)), name, address);
-            folder.openToOthers(first);
+            in.remove(first);
+            check(SocketAddresses.bind(fd, in.path(first)), name, address);
+            in.openToOthers(first);
             check(Sockets.listen(fd, backlog), name, address);
-            check(folder.rename(first, name), name, address);
-            folder.sweep();
+            check(in.rename(first, name), name, address);
+            in.sweep();
             done = true;
         } finally {
             if (!done) {
-                folder.remove(first);
+                in.remove(first);
                 if (fd >= 0) {
                     Posix.close(fd);
                 }
-                folder.unlock(name, lock);
+                in.unlock(name, lock);
             }
         }
         return new ListeningSocket(fd, name, () -> {
-            folder.remove(name);
-            folder.unlock(name, lock);
+            in.remove(name);
+            in.unlock(name, lock);
         });
     }
 
-    private int lock(String name, InetSocketAddress address) throws RpmaException {
-        int lock = folder.lock(name);
+    private int lock(SharedFolder in, String name, InetSocketAddress address) throws RpmaException {
+        int lock = in.lock(name);
         long deadline = System.nanoTime() + removalNanos;
         while (lock == -Posix.EAGAIN && !exists(name) && System.nanoTime() - deadline < 0) {
             // Another process removes the remains of this name, or is about to listen. There is no event to wait for.
             LockSupport.parkNanos(PAUSE_NANOS);
-            lock = folder.lock(name);
+            lock = in.lock(name);
         }
         if (lock == -Posix.EAGAIN) {
             throw SoftLog.failure(RpmaError.PROVIDER, Posix.EADDRINUSE, "cannot listen at " + address + ": another process has"
-                + " locked " + folder.shown(name) + ".lock ('fuser' shows which); end that process, or listen at another port",
+                + " locked " + in.shown(name) + ".lock ('fuser' shows which); end that process, or listen at another port",
                 null);
         }
         return check(lock, name, address);
@@ -215,8 +225,9 @@ public final class FolderNames implements SocketNames {
         String name = hello.name().substring(INTRODUCTION.length());
         if (!LISTENER.matcher(name).matches() || !exists(name)) {
             throw SoftLog.failure(RpmaError.PROVIDER, Sockets.EHOSTUNREACH, "the listener at " + remote + " has no socket in "
-                + folder.shown() + ": it is on another host, or uses another folder; both ends need the same one, mounted in both"
-                + " containers (-D" + SharedFolder.DIRECTORY_PROPERTY + ')', null);
+                + folder.shown() + ": it is on another host, uses another folder, or has listened since before this folder was"
+                + " created; both ends need the same one, mounted in both containers (-D" + SharedFolder.DIRECTORY_PROPERTY
+                + "), and if it was deleted and created again, the listener must be bound again", null);
         }
         return name;
     }

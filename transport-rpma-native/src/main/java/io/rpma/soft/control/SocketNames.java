@@ -48,7 +48,7 @@ public interface SocketNames {
      *
      * @return 0 or {@code -errno}; {@code -ECONNREFUSED} if there is no listener
      */
-    int connect(int fd, String name);
+    int connect(int fd, String name) throws RpmaException;
 
     /**
      * Acquires the name of a listener and starts to listen.

@@ -31,7 +31,8 @@ import java.util.regex.Pattern;
 /**
  * A folder in which listeners have their Unix sockets, for processes of several users or containers
  * ({@code -Dio.rpma.soft.directory}). It is opened once and accessed by that descriptor ({@code /proc/self/fd}), so that its path
- * may have any length and another file system may be mounted over it.
+ * may have any length and another file system may be mounted over it. If it is deleted and created again, the new folder has to
+ * be opened ({@link #renewed}).
  *
  * <p>For each socket there is a lock file, which the listener's process keeps locked ({@code flock(2)}) while it listens: the
  * kernel releases the lock when the process ends. No process ever waits for a lock. The holder of the lock may remove or replace
@@ -126,6 +127,16 @@ public final class SharedFolder {
                 Posix.close(fd);
             }
         }
+    }
+
+    /**
+     * Returns this folder; if it has been deleted, the one that has been created at its path since. The descriptor of this one
+     * stays open, because other threads may be using it.
+     *
+     * @throws RpmaException if it has been deleted, and there is no other one that can be used
+     */
+    public SharedFolder renewed() throws RpmaException {
+        return number("", "nlink") == 0 ? open(shown) : this;
     }
 
     /** Returns the path of a file by which the kernel finds it. */

@@ -12,7 +12,10 @@
  */
 package io.rpma.soft.control;
 
+import io.rpma.RpmaException;
 import io.rpma.TestPatience;
+import io.rpma.posix.Posix;
+import io.rpma.posix.Sockets;
 import io.rpma.soft.host.SharedFolder;
 import io.rpma.soft.host.User;
 import java.net.InetSocketAddress;
@@ -25,9 +28,12 @@ import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.function.Executable;
 import org.junit.jupiter.api.io.TempDir;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /** Tests the names of several processes in one shared folder. Each thread is one of the processes. */
@@ -66,6 +72,57 @@ class FolderNamesTest {
         assertEquals(List.of(), failures);
         try (Stream<Path> files = Files.list(folder)) {
             assertEquals(List.of(), files.toList());
+        }
+    }
+
+    /** A program that removes old files may delete the folder, and the administrator creates it again. */
+    @Test
+    void aFolderThatIsCreatedAgainIsUsed() throws Exception {
+        Path place = Files.createDirectory(folder.resolve("place"));
+        FolderNames listening = new FolderNames(SharedFolder.open(place.toString()), User.current());
+        FolderNames connecting = new FolderNames(SharedFolder.open(place.toString()), User.current());
+        InetSocketAddress address = new InetSocketAddress("127.0.0.1", 10_000);
+        ListeningSocket old = listening.listen(address, 16);
+        assertTrue(connecting.exists(old.name()));
+        try (Stream<Path> files = Files.list(place)) {
+            for (Path file : files.toList()) {
+                Files.delete(file);
+            }
+        }
+        Files.delete(place);
+        for (Executable use : List.<Executable>of(() -> listening.listen(address, 16), () -> connecting.exists(old.name()))) {
+            RpmaException failure = assertThrows(RpmaException.class, use);
+            assertTrue(failure.getMessage().contains(place + " cannot be used: No such file or directory; create it"),
+                failure.getMessage());
+        }
+        Files.createDirectory(place);
+        ListeningSocket now = listening.listen(address, 16);
+        assertTrue(connecting.exists(now.name()));
+        // The files of the old listener were in the old folder.
+        old.close();
+        assertTrue(connecting.exists(now.name()));
+        now.close();
+        assertFalse(connecting.exists(now.name()));
+        try (Stream<Path> files = Files.list(place)) {
+            assertEquals(List.of(), files.toList());
+        }
+    }
+
+    /** The other end of a cached route is found in the new folder by the first attempt. */
+    @Test
+    void aSocketIsConnectedToInAFolderThatIsCreatedAgain() throws Exception {
+        Path place = Files.createDirectory(folder.resolve("place"));
+        FolderNames connecting = new FolderNames(SharedFolder.open(place.toString()), User.current());
+        Files.delete(place);
+        Files.createDirectory(place);
+        FolderNames listening = new FolderNames(SharedFolder.open(place.toString()), User.current());
+        int fd = AbstractNames.newSocket(Sockets.SOCK_SEQPACKET);
+        ListeningSocket socket = listening.listen(new InetSocketAddress("127.0.0.1", 10_000), 16);
+        try {
+            assertEquals(0, connecting.connect(fd, socket.name()));
+        } finally {
+            Posix.close(fd);
+            socket.close();
         }
     }
 }
