@@ -51,6 +51,9 @@ abstract class Drivable {
     /** Not a reason: the driving thread does not poll the receives, so it has had no chance to reply to a message. */
     static final int PATIENT = 256;
 
+    /** Not a reason: the driving thread polls the shared receive queue, and perhaps not the queue for sends before it waits. */
+    static final int MEMBER = 8192;
+
     private static final VarHandle STATE;
 
     static {
@@ -118,6 +121,15 @@ abstract class Drivable {
 
     /** Does the work of the given reasons. The calling thread holds the queue pair. Closing it must succeed. */
     abstract void run(int todo);
+
+    /**
+     * Returns whether the driving thread may wait before it drives this queue pair again for its sends.
+     *
+     * @param isBlockedNow whether the send buffer has become full in this drive
+     */
+    static boolean mayWait(int todo, boolean isBlockedNow) {
+        return (todo & (isBlockedNow ? WAITS | MEMBER : WAITS)) != 0;
+    }
 
     /** Returns how often data has arrived. The adapter compares counts to find out whether a drive found work. */
     final long work() {

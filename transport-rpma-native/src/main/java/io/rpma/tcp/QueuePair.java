@@ -194,7 +194,7 @@ final class QueuePair extends Drivable implements TcpCompletionQueue.Driven, Tcp
     @Override
     public void driveAsMember(boolean isPatient) {
         drives = drives + 1;
-        kick(isPatient ? RECEIVE | PATIENT : RECEIVE);
+        kick(isPatient ? RECEIVE | MEMBER | PATIENT : RECEIVE | MEMBER);
     }
 
     @Override
@@ -305,7 +305,7 @@ final class QueuePair extends Drivable implements TcpCompletionQueue.Driven, Tcp
         if (paused != wasPaused && !receiver.hasEnded()) {
             watch.set(!paused);
         }
-        boolean needsRoom = blocked && room.isNeeded(newlyBlocked, completions, (todo & WAITS) != 0);
+        boolean needsRoom = blocked && room.isNeeded(newlyBlocked, completions, mayWait(todo, newlyBlocked));
         if (needsRoom || (todo & ARM) != 0 && !receiver.hasEnded() || paused && !wasPaused) {
             arm(paused);
         }

@@ -28,7 +28,7 @@ final class RoomWatch {
      *
      * @param isNew whether it was not full before
      * @param completions the queue that the owner polls for the completions of sends
-     * @param waits whether this drive is the last one before the owner waits
+     * @param waits whether this drive may be the last one before the owner waits
      */
     boolean isNeeded(boolean isNew, TcpCompletionQueue completions, boolean waits) {
         if (isNew && !waits && completions.isPromised()) {

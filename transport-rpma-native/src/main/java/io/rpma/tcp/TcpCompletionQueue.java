@@ -235,7 +235,7 @@ final class TcpCompletionQueue implements CompletionQueue {
 
     /** Returns whether the calling thread polls this queue, and will certainly do so again before it waits. */
     boolean isPromised() {
-        return promisor == Thread.currentThread();
+        return promisor == Thread.currentThread() && patient;
     }
 
     private int take(WorkCompletions completions, Thread promise) throws RpmaException {

@@ -12,17 +12,25 @@
  */
 package io.rpma.tcp;
 
+import io.rpma.AddressRange;
 import io.rpma.CompletionFlag;
+import io.rpma.CompletionQueue;
 import io.rpma.Connection;
 import io.rpma.ConnectionConfig;
 import io.rpma.ConnectionEvent;
 import io.rpma.ConnectionRequest;
+import io.rpma.LocalMemoryRegion;
+import io.rpma.MemoryUsage;
+import io.rpma.SharedReceiveQueue;
+import io.rpma.SharedReceiveQueueConfig;
 import io.rpma.WorkCompletions;
 import io.rpma.posix.EpollSet;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.foreign.Arena;
+import java.util.EnumSet;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -82,6 +90,49 @@ class RoomWatchTest {
         queue.poll(batch);
         assertTrue(isNeeded(true, false));
         assertFalse(isNeeded(false, true), "it is watched already");
+    }
+
+    @Test
+    void anOwnerThatPostsAfterItsLastPollNeedsTheAdapter() throws Exception {
+        queue.pollWithoutEvent(batch);
+        queue.consumeEvent();
+        queue.pollWithoutEvent(batch);
+        assertTrue(isNeeded(true, false));
+        queue.pollWithoutEvent(batch);
+        assertFalse(isNeeded(true, false));
+    }
+
+    /**
+     * An owner that polls the shared receive queue executes the reads of the peers of all its connections. It has no reason to
+     * poll the queues of their sends before it waits.
+     */
+    @Test
+    void anOwnerThatPollsTheSharedReceiveQueueNeedsTheAdapter() throws Exception {
+        CountDownLatch held = new CountDownLatch(1);
+        try (Station station = new Station(); AddressRange range = station.provider.reserve(ALL);
+                LocalMemoryRegion region = station.peer.register(range.commit(0, ALL), EnumSet.of(MemoryUsage.READ_SRC));
+                SharedReceiveQueueConfig sizes = station.provider.newSharedReceiveQueueConfig().receiveCompletionQueueSize(8);
+                SharedReceiveQueue shared = station.peer.newSharedReceiveQueue(sizes);
+                ConnectionConfig config = station.provider.newConnectionConfig().sharedReceiveQueue(shared);
+                RawClient client = RawClient.requesting(station.address(), 8 << 10);
+                Connection server = station.endpoint.waitForConnectionRequest(config, Station.LONG).connect(null)) {
+            client.establish();
+            assertEquals(ConnectionEvent.ESTABLISHED, server.waitForEvent(Station.LONG));
+            // From here on, the adapter does not drive the connection.
+            Station.hold(Adapter.instance()::execute, held);
+            assertEquals(0, server.completionQueue().pollWithoutEvent(batch));
+            client.write(RawClient.frame(Wire.READ, 0, ALL, 1, 0, region.address(), Station.key(region), 0));
+            QueuePair pair = (QueuePair) Station.field(server, "pair");
+            CompletionQueue receives = shared.receiveCompletionQueue();
+            while (!pair.isBlocked()) {
+                assertTrue(isReadable(receives.fd()), "nothing arrives");
+                receives.consumeEvent();
+                assertEquals(0, receives.pollWithoutEvent(batch));
+            }
+            assertEquals(false, Station.field(Station.field(pair, "room"), "deferred"), "nobody watches the socket");
+        } finally {
+            held.countDown();
+        }
     }
 
     @Test
