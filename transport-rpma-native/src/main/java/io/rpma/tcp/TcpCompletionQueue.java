@@ -183,14 +183,24 @@ final class TcpCompletionQueue implements CompletionQueue {
         }
         checkOpen();
         signalOthers();
-        if (promisor != null) {
-            // The caller polls once more before it waits.
-            promisor = null;
-            waitsNext = true;
+        if (keepPromise()) {
             return consume(null);
         }
         // The descriptor may be readable because of a socket. Only its data shows whether there is an event.
         return !hasFired() && look() || consume(null);
+    }
+
+    /**
+     * Called by the thread that consumes events. Returns whether it has promised that, by {@link #pollWithoutEvent}. It then
+     * polls once more before it waits.
+     */
+    boolean keepPromise() {
+        if (promisor == null) {
+            return false;
+        }
+        promisor = null;
+        waitsNext = true;
+        return true;
     }
 
     boolean hasFired() {

@@ -344,6 +344,10 @@ final class TcpConnection extends SoftwareConnection implements QueuePair.Owner,
         checkShared(queues.isChannelShared());
         TcpCompletionQueue main = queues.completions();
         TcpCompletionQueue receives = queues.receiveCompletions();
+        main.keepPromise();
+        if (receives != null) {
+            receives.keepPromise();
+        }
         if (!main.hasFired() && (receives == null || !receives.hasFired())) {
             pair.drive();
         }

@@ -39,6 +39,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /** Tests who continues when the send buffer of a socket is full: the owner while it polls, and otherwise the adapter's thread. */
@@ -129,6 +130,34 @@ class RoomWatchTest {
                 receives.consumeEvent();
                 assertEquals(0, receives.pollWithoutEvent(batch));
             }
+            assertEquals(false, Station.field(Station.field(pair, "room"), "deferred"), "nobody watches the socket");
+        } finally {
+            held.countDown();
+        }
+    }
+
+    /** The events of both completion queues are consumed by one call. */
+    @Test
+    void anOwnerThatWaitsForASharedChannelNeedsTheAdapter() throws Exception {
+        CountDownLatch held = new CountDownLatch(1);
+        try (Station station = new Station(); RawServer raw = new RawServer();
+                ConnectionConfig config = station.provider.newConnectionConfig().sendQueueSize(256).completionQueueSize(256)
+                    .receiveCompletionQueueSize(8).sharedCompletionChannel(true);
+                ConnectionRequest request = station.peer.newConnectionRequest(raw.address(), config);
+                Connection client = request.connect(null)) {
+            raw.accept();
+            assertEquals(ConnectionEvent.ESTABLISHED, client.waitForEvent(Station.LONG));
+            Station.hold(Adapter.instance()::execute, held);
+            QueuePair pair = (QueuePair) Station.field(client, "pair");
+            assertEquals(0, client.completionQueue().pollWithoutEvent(batch));
+            while (!pair.isBlocked()) {
+                client.send(station.region, 0, Station.SIZE, CompletionFlag.ON_ERROR, 0);
+                assertEquals(0, client.completionQueue().pollWithoutEvent(batch));
+            }
+            assertEquals(true, Station.field(Station.field(pair, "room"), "deferred"));
+            assertNull(client.consumeCompletionEvent());
+            assertEquals(0, client.receiveCompletionQueue().pollWithoutEvent(batch));
+            assertEquals(0, client.completionQueue().pollWithoutEvent(batch));
             assertEquals(false, Station.field(Station.field(pair, "room"), "deferred"), "nobody watches the socket");
         } finally {
             held.countDown();
