@@ -88,7 +88,7 @@ final class Adapter {
     /** The adapter's record of a connection. */
     static final class Place {
         private final Drivable pair;
-        private volatile boolean isListed;
+        private final AtomicBoolean listed = new AtomicBoolean();
         private Place next;
         private long id;
         // Whether the socket is in the adapter's epoll set; used by the holder of the queue pair.
@@ -105,7 +105,20 @@ final class Adapter {
         }
 
         boolean isListed() {
-            return isListed;
+            return listed.get();
+        }
+
+        /**
+         * Notes that the connection is on the list, or about to be added. Returns whether it was not, so that the caller has to
+         * add it: the holder of the queue pair and the adapter's thread may both be about to do so.
+         */
+        boolean enter() {
+            return !listed.get() && listed.compareAndSet(false, true);
+        }
+
+        /** Notes that the connection is not on the list any more. */
+        void leave() {
+            listed.set(false);
         }
     }
 
@@ -177,21 +190,23 @@ final class Adapter {
 
     /** Puts a connection on the list, so that the adapter's thread checks it soon; at once if it is marked as hurried. */
     void look(Place place) {
-        if (place.isListed) {
+        if (!enlist(place)) {
             marked = true;
-        } else {
-            enlist(place);
         }
         wakeUp();
     }
 
-    private void enlist(Place place) {
-        place.isListed = true;
+    /** Has the adapter's thread add a connection to the list. Returns whether it was not on it. */
+    private boolean enlist(Place place) {
+        if (!place.enter()) {
+            return false;
+        }
         Place head;
         do {
             head = incoming.get();
             place.next = head;
         } while (!incoming.compareAndSet(head, place));
+        return true;
     }
 
     /**
@@ -211,8 +226,7 @@ final class Adapter {
         if (result < 0) {
             warnOnce(-result);
             // If the adapter's thread is just removing the connection from the list, it arms the socket after that.
-            if (!place.isListed) {
-                enlist(place);
+            if (enlist(place)) {
                 wakeUp();
             }
         }
@@ -404,8 +418,7 @@ final class Adapter {
         if (place.mine || room) {
             place.pair.kick(Drivable.RECEIVE | Drivable.ACKNOWLEDGE | Drivable.ARM);
         }
-        if (!place.isListed) {
-            place.isListed = true;
+        if (place.enter()) {
             list(place);
         }
     }
@@ -466,9 +479,9 @@ final class Adapter {
                 check(place);
             } else if (place.idle >= IDLE_TICKS) {
                 unlist(i);
-                place.isListed = false;
+                place.leave();
                 // Send an acknowledgement that is pending now, and do what a drive has left over. A thread that leaves one of
-                // these later finds the connection not on the list and adds it, because isListed was cleared first.
+                // these later finds the connection not on the list and adds it, because it has left the list first.
                 pair.kick(Drivable.ACKNOWLEDGE | Drivable.ARM | (pair.takeHurry() ? Drivable.RECEIVE : 0));
             }
         }
