@@ -20,6 +20,7 @@ import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.EventLoopGroup;
 import io.netty.buffer.Unpooled;
 import io.netty.util.ReferenceCountUtil;
+import io.netty.util.concurrent.Future;
 import io.rpma.chaos.Addresses;
 import io.rpma.netty.RpmaChannel;
 import io.rpma.netty.RpmaEventLoopGroup;
@@ -88,9 +89,11 @@ final class OwnSockets {
      * Runs a task on the event loop of the connections, while the connections execute no operation.
      *
      * @return whether the task ran in time
+     * @throws Exception if the task has failed
      */
-    boolean betweenOperations(Runnable task) throws InterruptedException {
-        return group.submit(task).await(WAIT_SECONDS, TimeUnit.SECONDS);
+    boolean betweenOperations(Runnable task) throws Exception {
+        Future<?> done = group.submit(task);
+        return done.await(WAIT_SECONDS, TimeUnit.SECONDS) && done.sync().isSuccess();
     }
 
     List<Integer> descriptors() {

@@ -55,7 +55,10 @@ final class Scribble implements Attack {
             }
             // Without its own table, this process cannot send for long.
             boolean ownTable = random.nextInt(8) == 0;
-            List<Mappings.Mapping> targets = targets(ownTable);
+            List<Mappings.Mapping> targets = targets(Mappings.now(), ownTable);
+            if (targets.isEmpty()) {
+                return;
+            }
             int portions = random.nextInt(FEWEST / PORTION, MOST / PORTION + 1);
             for (int i = 0; i < portions; i++) {
                 // The count is reported first, because this process may not survive the action.
@@ -73,10 +76,10 @@ final class Scribble implements Attack {
     }
 
     /** Returns the memory that is attacked, after attempts to make the rest writable. */
-    private static List<Mappings.Mapping> targets(boolean ownTable) throws Exception {
+    static List<Mappings.Mapping> targets(List<Mappings.Mapping> mappings, boolean ownTable) {
         List<Mappings.Mapping> targets = new ArrayList<>();
         int refused = 0;
-        for (Mappings.Mapping mapping : Mappings.now()) {
+        for (Mappings.Mapping mapping : mappings) {
             if (!mapping.writable()) {
                 if (mapping.makeWritable()) {
                     Report.say("wrong what the server shares for reading can be made writable: " + mapping.name());
@@ -86,6 +89,9 @@ final class Scribble implements Attack {
             } else if (!mapping.name().startsWith("range") && (ownTable || !mapping.name().equals("regions"))) {
                 targets.add(mapping);
             }
+        }
+        if (targets.isEmpty()) {
+            Report.say("wrong none of the memory that the server shares for writing was found");
         }
         Report.say("count " + refused);
         return targets;

@@ -39,6 +39,7 @@ final class Sockets implements Attack {
     private Addresses addresses;
     private long sent;
     private int connected;
+    private int sockets;
     private int refused;
 
     /**
@@ -72,6 +73,9 @@ final class Sockets implements Attack {
         } while (System.nanoTime() < end);
         if (connected == 0 && refused > 2) {
             Report.say("wrong none of " + refused + " honest connections of this process worked");
+        }
+        if (connected > 2 && sockets == 0) {
+            Report.say("wrong none of the sockets of " + connected + " connections of this process was found");
         }
     }
 
@@ -174,6 +178,7 @@ final class Sockets implements Attack {
         }
         connected++;
         for (int fd : own.descriptors()) {
+            sockets++;
             int many = random.nextInt(200, 2000);
             boolean link = random.nextBoolean();
             for (int i = 0; i < many; i++) {
