@@ -48,7 +48,6 @@ final class Adapter {
     /** How long the thread looks for new connections by itself after the list has become empty. */
     private static final long PATIENCE_NANOS = 8_000_000L;
     private static final long WAKE = -1;
-    private static final int NO_SOCKET = -1;
 
     // Null until start() has succeeded; guarded by the lock of the class.
     private static Adapter started;
@@ -58,9 +57,9 @@ final class Adapter {
     private final long events = Arena.global().allocate((long) EVENTS * EpollSet.EVENT_BYTES, 8).address();
     private final ConcurrentHashMap<Long, Object> watched = new ConcurrentHashMap<>();
     private final AtomicInteger nextId = new AtomicInteger();
-    private final AtomicReference<Place> incoming = new AtomicReference<>();
+    private final AtomicReference<AdapterPlace> incoming = new AtomicReference<>();
     private final Queue<Runnable> tasks = new ConcurrentLinkedQueue<>();
-    private final List<Place> listed = new ArrayList<>();
+    private final List<AdapterPlace> listed = new ArrayList<>();
     private final List<Acceptor> acceptors = new ArrayList<>();
     private final Set<Expiring> expiring = ConcurrentHashMap.newKeySet();
     private final AtomicBoolean warned = new AtomicBoolean();
@@ -83,43 +82,6 @@ final class Adapter {
     /** Used after {@link #start()}, so that its initialization cannot fail; the JIT compiler treats the field as a constant. */
     private static final class Holder {
         static final Adapter INSTANCE = started();
-    }
-
-    /** The adapter's record of a connection. */
-    static final class Place {
-        private final Drivable pair;
-        private final AtomicBoolean listed = new AtomicBoolean();
-        private Place next;
-        private long id;
-        // Whether the socket is in the adapter's epoll set; used by the holder of the queue pair.
-        private boolean watched;
-        // The socket that could not be added to the set, or NO_SOCKET. The holder of the queue pair writes it.
-        private volatile int unwatched = NO_SOCKET;
-        // Used only by the adapter's thread.
-        private boolean mine;
-        private long seenDrives;
-        private int idle;
-
-        Place(Drivable pair) {
-            this.pair = pair;
-        }
-
-        boolean isListed() {
-            return listed.get();
-        }
-
-        /**
-         * Notes that the connection is on the list, or about to be added. Returns whether it was not, so that the caller has to
-         * add it: the holder of the queue pair and the adapter's thread may both be about to do so.
-         */
-        boolean enter() {
-            return !listed.get() && listed.compareAndSet(false, true);
-        }
-
-        /** Notes that the connection is not on the list any more. */
-        void leave() {
-            listed.set(false);
-        }
     }
 
     private Adapter(int set, int wake) {
@@ -174,7 +136,7 @@ final class Adapter {
      * Watches a new connection. It begins on the list, and its socket is watched when it is idle for the first time: a short
      * connection does not wake the thread.
      */
-    void add(Place place) {
+    void add(AdapterPlace place) {
         place.id = nextId.incrementAndGet() & 0xffff_ffffL;
         watched.put(place.id, place);
         enlist(place);
@@ -184,12 +146,12 @@ final class Adapter {
     }
 
     /** Removes a connection whose socket is about to be closed. */
-    void remove(Place place) {
+    void remove(AdapterPlace place) {
         watched.remove(place.id);
     }
 
     /** Puts a connection on the list, so that the adapter's thread checks it soon; at once if it is marked as hurried. */
-    void look(Place place) {
+    void look(AdapterPlace place) {
         if (!enlist(place)) {
             marked = true;
         }
@@ -197,11 +159,11 @@ final class Adapter {
     }
 
     /** Has the adapter's thread add a connection to the list. Returns whether it was not on it. */
-    private boolean enlist(Place place) {
+    private boolean enlist(AdapterPlace place) {
         if (!place.enter()) {
             return false;
         }
-        Place head;
+        AdapterPlace head;
         do {
             head = incoming.get();
             place.next = head;
@@ -215,14 +177,14 @@ final class Adapter {
      *
      * @param events what wakes it, of the events of {@link EpollSet}; errors and the end of both directions do so in any case
      */
-    void arm(Place place, int socket, int events) {
+    void arm(AdapterPlace place, int socket, int events) {
         if (place.watched) {
             EpollSet.modify(set, socket, EpollSet.ONCE | events, place.id);
             return;
         }
         int result = EpollSet.add(set, socket, EpollSet.ONCE | events, place.id);
         place.watched = result == 0;
-        place.unwatched = result == 0 ? NO_SOCKET : socket;
+        place.unwatched = result == 0 ? AdapterPlace.NO_SOCKET : socket;
         if (result < 0) {
             warnOnce(-result);
             // If the adapter's thread is just removing the connection from the list, it arms the socket after that.
@@ -403,14 +365,14 @@ final class Adapter {
 
     private void ready(long id, int occurred) {
         switch (watched.get(id)) {
-            case Place place -> ready(place, occurred);
+            case AdapterPlace place -> ready(place, occurred);
             case Acceptor acceptor -> acceptor.ready();
             case null, default -> { }
         }
     }
 
     /** Handles a socket that is readable, has room or has come to its end. */
-    private void ready(Place place, int occurred) {
+    private void ready(AdapterPlace place, int occurred) {
         if ((occurred & EpollSet.ANY_END) != 0) {
             place.pair.kick(Drivable.HUNG_UP);
         }
@@ -423,7 +385,7 @@ final class Adapter {
         }
     }
 
-    private void list(Place place) {
+    private void list(AdapterPlace place) {
         if (listed.isEmpty()) {
             tick = SHORTEST_TICK;
             nextTick = System.nanoTime() + tick * 1_000_000L;
@@ -436,9 +398,9 @@ final class Adapter {
     private void takeIncoming() {
         hurry = false;
         marked = false;
-        Place place = incoming.getAndSet(null);
+        AdapterPlace place = incoming.getAndSet(null);
         while (place != null) {
-            Place next = place.next;
+            AdapterPlace next = place.next;
             place.next = null;
             list(place);
             place = next;
@@ -455,7 +417,7 @@ final class Adapter {
     private void tick() {
         boolean needed = false;
         for (int i = listed.size() - 1; i >= 0; i--) {
-            Place place = listed.get(i);
+            AdapterPlace place = listed.get(i);
             Drivable pair = place.pair;
             if (pair.isStopped()) {
                 unlist(i);
@@ -475,7 +437,7 @@ final class Adapter {
                 place.idle = 0;
                 place.mine = true;
                 pair.kick(Drivable.ARM);
-            } else if (++place.idle >= IDLE_TICKS && place.unwatched != NO_SOCKET) {
+            } else if (++place.idle >= IDLE_TICKS && place.unwatched != AdapterPlace.NO_SOCKET) {
                 check(place);
             } else if (place.idle >= IDLE_TICKS) {
                 unlist(i);
@@ -489,7 +451,7 @@ final class Adapter {
     }
 
     /** Checks a connection that stays on the list: whether it has come to its end, and whether its socket can be watched now. */
-    private static void check(Place place) {
+    private static void check(AdapterPlace place) {
         place.idle = 0;
         // If another thread closes the socket meanwhile, the queue pair is closed too, and ignores what is found here.
         int occurred = Sockets.poll(place.unwatched, (short) EpollSet.READ_END, 0);

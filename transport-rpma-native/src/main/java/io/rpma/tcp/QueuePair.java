@@ -70,7 +70,7 @@ final class QueuePair extends Drivable implements TcpCompletionQueue.Driven, Tcp
     private boolean drained;
     private volatile boolean error;
     private final Starvation starvation;
-    private final Adapter.Place place = new Adapter.Place(this);
+    private final AdapterPlace place = new AdapterPlace(this);
     private SocketWatch watch;
     private boolean isListed; // used by the thread that polls the shared receive queue
     // Used by the thread that polls the connection's own completion queues.

@@ -57,7 +57,7 @@ class StarvingConnectionsTest {
         }
 
         private void awaitIdle() throws Exception {
-            Adapter.Place place = (Adapter.Place) Station.field(Station.field(server, "pair"), "place");
+            AdapterPlace place = (AdapterPlace) Station.field(Station.field(server, "pair"), "place");
             // The adapter would find the receive when it looks at the connection.
             while (place.isListed()) {
                 Thread.onSpinWait();

@@ -315,22 +315,13 @@ public abstract class QueuePair {
     private void ended() {
         awaitsAcknowledged = false;
         if (broken == null) {
-            broken = new StacklessIOException(reason(terminal));
+            broken = new StacklessIOException(
+                terminal == ConnectionEvent.CLOSED ? closedReason() : EndReasons.of(terminal));
         }
     }
 
     /** Returns whether work is under way whose outcome is reported to its user. */
     protected abstract boolean awaitsOutcomes();
-
-    private String reason(ConnectionEvent event) {
-        return switch (event) {
-            case CLOSED -> closedReason();
-            case LOST -> "Connection reset: the connection was lost, or the device was removed";
-            case REJECTED -> "Connection refused";
-            case UNREACHABLE -> "Host is unreachable";
-            default -> "Connection ended by the event " + event;
-        };
-    }
 
     /** Returns the message for users when the peer has disconnected, died, or closed its end. */
     protected abstract String closedReason();

@@ -23,12 +23,12 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /** Tests who adds a connection to the list of the adapter's thread. */
 @Timeout(60)
-class PlaceTest {
+class AdapterPlaceTest {
     private static final int ROUNDS = 200_000;
     private static final int END = Integer.MAX_VALUE;
     private static final long TIME = TimeUnit.SECONDS.toNanos(3);
 
-    private final Adapter.Place place = new Adapter.Place(null);
+    private final AdapterPlace place = new AdapterPlace(null);
     private final AtomicInteger round = new AtomicInteger();
     private final AtomicInteger added = new AtomicInteger();
     private final AtomicInteger done = new AtomicInteger();
