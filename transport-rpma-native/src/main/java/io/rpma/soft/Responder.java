@@ -160,6 +160,9 @@ final class Responder {
     private synchronized void ringAgain() {
         // Cleared before the thread that polls is woken: if the peer executes another operation by then, that is awaited next.
         operationAwaited = false;
+        // Orders the store above before the load of the armed word: the polling thread arms, executes a fence and polls again, so
+        // either it finds that nothing is awaited, or this thread finds the queue armed (row M62 of docs/memory-order.md).
+        Memory.fullFence();
         if (!closed) {
             doorbell.ring();
         }

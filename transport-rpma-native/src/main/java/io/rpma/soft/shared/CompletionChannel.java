@@ -144,7 +144,8 @@ public final class CompletionChannel {
         boolean hasFired = hasFired(armed);
         if (hasFired) {
             // The fence orders the store of the word before the owner's next poll, as in consumeWatched(): either the poll finds
-            // the entry, or its producer finds that the queue has not fired (rows M5 to M10 and M12 of docs/memory-order.md).
+            // the entry, or its producer finds that the queue has not fired (rows M5 to M10, M12 and M62 of
+            // docs/memory-order.md).
             Memory.putIntVolatile(armed, Doorbell.UNWATCHED);
             Memory.fullFence();
         }
@@ -175,7 +176,7 @@ public final class CompletionChannel {
         if (hasFired) {
             // The fence orders the store of the armed word before the owner's next poll. A producer publishes its entry, executes
             // a full fence and loads the armed word (Doorbell.ring()): either the poll finds the entry or the producer finds the
-            // queue armed (rows M5 to M10 and M12 of docs/memory-order.md).
+            // queue armed (rows M5 to M10, M12 and M62 of docs/memory-order.md).
             Memory.putIntVolatile(armed, Doorbell.ARMED);
             Memory.fullFence();
         }
