@@ -191,8 +191,10 @@ final class TcpCompletionQueue implements CompletionQueue {
     }
 
     /**
-     * Called by the thread that consumes events. Returns whether it has promised that, by {@link #pollWithoutEvent}. It then
-     * polls once more before it waits.
+     * Notes that the calling thread consumes the events of this queue, and waits if its next poll finds nothing.
+     *
+     * @return whether the queue was polled by {@link #pollWithoutEvent}, whose callers promise to consume the events and to poll
+     *     once more before they wait; if not, this call has no effect
      */
     boolean keepPromise() {
         if (promisor == null) {

@@ -27,6 +27,7 @@ import io.netty.buffer.Unpooled;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelOption;
+import io.netty.channel.EventLoop;
 import io.netty.util.IllegalReferenceCountException;
 import io.rpma.CompletionStatus;
 import io.rpma.FlushType;
@@ -408,19 +409,25 @@ class OneSidedTest {
         goesOn();
     }
 
-    /** The configuration is applied in any case, so a future that has been cancelled would be wrong. */
-    @ParameterizedTest
-    @EnumSource
-    void applyingAConfigurationCannotBeCancelled(Kind kind) throws Exception {
-        AbstractRpmaChannel channel = (AbstractRpmaChannel) connect(kind);
+    /** Occupies an event loop until the latch is counted down. */
+    private static CountDownLatch occupy(EventLoop loop) {
         CountDownLatch busy = new CountDownLatch(1);
-        channel.eventLoop().execute(() -> {
+        loop.execute(() -> {
             try {
                 busy.await();
             } catch (InterruptedException e) {
                 Thread.currentThread().interrupt();
             }
         });
+        return busy;
+    }
+
+    /** The configuration is applied in any case, so a future that has been cancelled would be wrong. */
+    @ParameterizedTest
+    @EnumSource
+    void applyingAConfigurationCannotBeCancelled(Kind kind) throws Exception {
+        AbstractRpmaChannel channel = (AbstractRpmaChannel) connect(kind);
+        CountDownLatch busy = occupy(channel.eventLoop());
         ChannelFuture applied = channel.applyPeerConfig(ByteBuffer.allocate(0));
         boolean cancelled = applied.cancel(false);
         busy.countDown();
@@ -434,14 +441,7 @@ class OneSidedTest {
     @EnumSource
     void theDescriptorOfAConfigurationMayBeChangedAfterTheCall(Kind kind) throws Exception {
         AbstractRpmaChannel channel = (AbstractRpmaChannel) connect(kind);
-        CountDownLatch busy = new CountDownLatch(1);
-        channel.eventLoop().execute(() -> {
-            try {
-                busy.await();
-            } catch (InterruptedException e) {
-                Thread.currentThread().interrupt();
-            }
-        });
+        CountDownLatch busy = occupy(channel.eventLoop());
         ByteBuffer descriptor = RpmaPeerConfig.descriptor(true);
         ChannelFuture applied = channel.applyPeerConfig(descriptor);
         assertEquals(0, descriptor.position());
