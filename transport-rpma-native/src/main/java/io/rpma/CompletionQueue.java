@@ -36,6 +36,22 @@ public interface CompletionQueue {
     int fd();
 
     /**
+     * Has a task run when the queue is armed and a completion arrives, which disarms it, so that an event loop need not watch a
+     * descriptor. The task runs at once if that has happened already. Any thread may run it, and may hold locks of the provider
+     * meanwhile. So the task must not block, throw, or use this queue: it has another thread do so. It replaces the task of an
+     * earlier call.
+     *
+     * <p>The provider tcp does this for the queue of a connection with a shared receive queue. The other providers never run the
+     * task.
+     *
+     * @return the descriptor to watch, if the task is not run; otherwise {@link Connection#NO_DESCRIPTOR}
+     * @throws IllegalStateException as {@link #fd()}
+     */
+    default int fd(Runnable task) {
+        return fd();
+    }
+
+    /**
      * Consumes the event, if there is one, and leaves the queue armed ({@code rpma_cq_wait} on a non-blocking descriptor). With
      * the provider tcp there may be none although the descriptor is readable; the caller then waits for it again.
      *

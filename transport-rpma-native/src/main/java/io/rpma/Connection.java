@@ -31,8 +31,33 @@ public interface Connection extends AutoCloseable {
     /** The alignment of {@link #atomicWrite}, and the size of what it writes, in bytes. */
     int ATOMIC_WRITE_ALIGNMENT = 8;
 
-    /** Returns the descriptor to wait on for connection events, non-blocking ({@code rpma_conn_get_event_fd}). */
+    /** What {@link #eventFd(Runnable)} returns if no descriptor has to be watched. It is not the number of a closed one. */
+    int NO_DESCRIPTOR = Integer.MIN_VALUE;
+
+    /**
+     * Returns the descriptor to wait on for connection events, non-blocking ({@code rpma_conn_get_event_fd}). It is always the
+     * same. The provider tcp creates it at the first call.
+     *
+     * @throws IllegalStateException if it cannot be created, because this process has too few descriptors left
+     */
     int eventFd();
+
+    /**
+     * Has a task run when there are connection events, so that an event loop need not watch a descriptor. The task runs at once
+     * if there are events, and then whenever there are events again after {@link #nextEvent()} has returned {@code null}. Any
+     * thread may run it, and may hold locks of the provider meanwhile. So the task must not block, throw, or use this connection:
+     * it has another thread do so. It replaces the task of an earlier call.
+     *
+     * <p>With the provider tcp, most connections need no descriptor for their events then. The other providers never run the
+     * task.
+     *
+     * @return the descriptor to watch in addition until {@link #nextEvent()} has returned an event, after which this method has
+     *     to be called again; {@link #NO_DESCRIPTOR} if there is none
+     * @throws IllegalStateException as {@link #eventFd()}
+     */
+    default int eventFd(Runnable task) {
+        return eventFd();
+    }
 
     /**
      * Takes the next connection event ({@code rpma_conn_next_event}). For an outgoing connection this call is also what

@@ -25,8 +25,9 @@ import java.util.Set;
  * A descriptor that is readable while the alarm is raised or while a watched socket is readable: an epoll set. The alarm is
  * raised by adding a {@link ReadableDescriptor}. Only adding wakes an event loop that watches the set for edges: a descriptor
  * that stays in the set, and whose events are turned on, does not. If the kernel refuses to add it for lack of resources, the
- * adapter's thread tries again every 100 ms. The set is created when it is first requested. Guarded by its own lock, which is
- * held for a few system calls that do not block.
+ * adapter's thread tries again every 100 ms. The set is created when it is first requested. An event loop needs none: it has a
+ * task run when the alarm is raised. Guarded by its own lock, which is held for a few system calls that do not block, and while
+ * the task runs.
  */
 final class Alarm {
     private static final long READABLE_DATA = -1;
@@ -45,6 +46,8 @@ final class Alarm {
     // Whether the readable descriptor is in the set, and whether the adapter's thread tries again to add it.
     private boolean isAdded;
     private boolean retries;
+    // Run when the alarm is raised; null if there is none.
+    private Runnable task;
     private boolean closed;
 
     /**
@@ -175,9 +178,20 @@ final class Alarm {
         }
     }
 
+    /** Has a task run whenever the alarm is raised, and now if it is. The task replaces an earlier one. It must not block. */
+    synchronized void run(Runnable onRaise) {
+        task = onRaise;
+        if (raised && !closed) {
+            onRaise.run();
+        }
+    }
+
     synchronized void raise() {
         if (!raised && !closed) {
             raised = true;
+            if (task != null) {
+                task.run();
+            }
             if (set != NONE) {
                 addReadable();
             }
@@ -212,6 +226,18 @@ final class Alarm {
                 EpollSet.remove(set, readable.fd());
             }
         }
+    }
+
+    /** Called when its object is marked as closed: ends a wait for the descriptor, as {@link DescriptorWait#closing} does. */
+    void closing() {
+        int fd = descriptor();
+        if (fd != NONE) {
+            DescriptorWait.closing(fd);
+        }
+    }
+
+    private synchronized int descriptor() {
+        return set;
     }
 
     synchronized void close() {

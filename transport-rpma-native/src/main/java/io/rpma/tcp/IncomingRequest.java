@@ -23,22 +23,15 @@ import java.nio.ByteBuffer;
 /** The request of a client. */
 final class IncomingRequest extends TcpConnectionRequest {
     private final int socket;
-    private final Alarm events;
     private final ByteBuffer privateData;
     // Whether the client may have received the acceptance. A rejection would then be a violation of the protocol.
     private boolean accepted;
 
-    /**
-     * Creates the request; the socket is taken over.
-     *
-     * @param events the events of the connection, whose descriptor exists already
-     */
-    IncomingRequest(ProtectionDomain domain, Queues queues, int socket, Alarm events, int version, InetSocketAddress remote,
-            byte[] data) {
+    /** Creates the request; the socket is taken over. */
+    IncomingRequest(ProtectionDomain domain, Queues queues, int socket, int version, InetSocketAddress remote, byte[] data) {
         super(domain, queues, remote);
         queues.pair().speak(version);
         this.socket = socket;
-        this.events = events;
         privateData = ByteBuffer.wrap(data).asReadOnlyBuffer();
     }
 
@@ -57,7 +50,7 @@ final class IncomingRequest extends TcpConnectionRequest {
         InetSocketAddress local = TcpSockets.localAddress(socket);
         // Nothing below fails for lack of resources: an acceptance cannot be revoked.
         TcpConnection connection =
-            TcpConnection.accepting(domain(), queues(), socket, events, privateData, local, remoteAddress());
+            TcpConnection.accepting(domain(), queues(), socket, privateData, local, remoteAddress());
         accepted = true;
         long sent = Response.accept(socket, data);
         if (sent != Wire.HEADER + data.length || local == null) {
@@ -72,7 +65,6 @@ final class IncomingRequest extends TcpConnectionRequest {
     @Override
     void drop() {
         if (!accepted) {
-            events.close();
             Response.reject(socket, "the request was rejected by the application");
         } else if (!queues().pair().ownsSocket()) {
             Posix.close(socket);

@@ -36,11 +36,6 @@ final class QueuePair extends Drivable implements TcpCompletionQueue.Driven, Tcp
     private static final int MOST_LOOKS = 16;
     /** The number of requests that wait for such a frame at most. Other frames acknowledge them before, if there are any. */
     private static final int MOST_UNACKNOWLEDGED = 8;
-    /**
-     * The number of polls of the connection's own completion queues that read nothing from the socket after each poll of the
-     * shared receive queue by the same thread, which has found the data of all its connections.
-     */
-    private static final int MOST_SAVED_READS = 4;
     /** Bytes read in one drive, so that other connections are served as well. */
     private static final long BUDGET = 4 << 20;
     private static final long EVENTS_AT = 2 * Wire.HEADER;
@@ -73,9 +68,7 @@ final class QueuePair extends Drivable implements TcpCompletionQueue.Driven, Tcp
     private final AdapterPlace place = new AdapterPlace(this);
     private SocketWatch watch;
     private boolean isListed; // used by the thread that polls the shared receive queue
-    // Used by the thread that polls the connection's own completion queues.
-    private long sharedPolls;
-    private int savedReads;
+    private final SavedReads saved; // used by the thread that polls the connection's own completion queues
 
     /** The receiver of the events of the connection. */
     interface Owner {
@@ -101,6 +94,7 @@ final class QueuePair extends Drivable implements TcpCompletionQueue.Driven, Tcp
         this.shared = shared;
         receives = new ReceiveQueue(this, number, ownReceives, shared);
         starvation = new Starvation(this, shared);
+        saved = new SavedReads(shared);
         completer = new Completer(this, number, sends);
     }
 
@@ -170,25 +164,18 @@ final class QueuePair extends Drivable implements TcpCompletionQueue.Driven, Tcp
         if (watch == null || !watch.isOfMember()) {
             kick(waits | (mayHaveData(completions.alarm()) ? RECEIVE : LOOK));
         } else {
-            kick(waits | PATIENT | (!hasJustRead() && mayHaveData(shared.completions().alarm()) ? RECEIVE : LOOK));
+            kick(waits | PATIENT | (!saved.hasJustRead() && mayHaveData(shared.completions().alarm()) ? RECEIVE : LOOK));
         }
+    }
+
+    @Override
+    public boolean wakesForSocket() {
+        return watch == null || watch.isOfCompletions();
     }
 
     /** Returns whether the socket may be readable, or another socket that the same alarm watches. */
     private boolean mayHaveData(Alarm alarm) {
         return !drained || alarm.mayHaveData(memory.address() + EVENTS_AT);
-    }
-
-    /** Returns whether the calling thread has just polled the shared receive queue, and so has read the data of this socket. */
-    private boolean hasJustRead() {
-        if (!shared.isPolledBy(Thread.currentThread())) {
-            return false;
-        }
-        if (sharedPolls != shared.polls()) {
-            sharedPolls = shared.polls();
-            savedReads = 0;
-        }
-        return savedReads++ < MOST_SAVED_READS;
     }
 
     @Override

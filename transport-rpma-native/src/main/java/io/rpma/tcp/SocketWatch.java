@@ -52,6 +52,11 @@ final class SocketWatch {
         return member >= 0;
     }
 
+    /** Returns whether the socket wakes the threads that wait for completions. Any thread, after the constructor. */
+    boolean isOfCompletions() {
+        return alarm != null;
+    }
+
     /** Turns the watch on or off before its end. */
     void set(boolean isOn) {
         if (alarm != null) {

@@ -13,6 +13,7 @@
 package io.rpma.tcp;
 
 import io.rpma.CompletionQueue;
+import io.rpma.Connection;
 import io.rpma.RpmaError;
 import io.rpma.RpmaException;
 import io.rpma.RpmaLog;
@@ -61,6 +62,11 @@ final class TcpCompletionQueue implements CompletionQueue {
     interface Driven {
         /** Does all work that is possible without waiting. */
         void drive();
+
+        /** Returns whether the descriptor of the queue is readable while a socket is, and not only for completions. */
+        default boolean wakesForSocket() {
+            return true;
+        }
     }
 
     /**
@@ -89,6 +95,15 @@ final class TcpCompletionQueue implements CompletionQueue {
     @Override
     public int fd() {
         return alarm.fd();
+    }
+
+    @Override
+    public int fd(Runnable task) {
+        if (alarmShared || driven.wakesForSocket()) {
+            return fd();
+        }
+        alarm.run(task);
+        return Connection.NO_DESCRIPTOR;
     }
 
     /** Returns the descriptor, or reports that it cannot be created. */

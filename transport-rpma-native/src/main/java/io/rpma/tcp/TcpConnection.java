@@ -22,7 +22,6 @@ import io.rpma.RemoteMemoryRegion;
 import io.rpma.RpmaError;
 import io.rpma.RpmaException;
 import io.rpma.RpmaLog;
-import io.rpma.posix.DescriptorWait;
 import io.rpma.posix.Posix;
 import io.rpma.posix.TcpSockets;
 import io.rpma.software.ForeignText;
@@ -72,7 +71,7 @@ final class TcpConnection extends SoftwareConnection implements QueuePair.Owner,
     /** Creates the connection of a client that sends its request, now or when the listener has greeted. */
     static TcpConnection requesting(ProtectionDomain domain, Queues queues, Handshake handshake) throws RpmaException {
         int socket = handshake.dialer().socket();
-        TcpConnection connection = new TcpConnection(domain, queues, socket, new Alarm().made(), handshake, null,
+        TcpConnection connection = new TcpConnection(domain, queues, socket, new Alarm(), handshake, null,
             TcpSockets.localAddress(socket), handshake.dialer().remote());
         boolean done = false;
         try {
@@ -95,19 +94,15 @@ final class TcpConnection extends SoftwareConnection implements QueuePair.Owner,
         }
     }
 
-    /**
-     * Creates the connection of a server that is about to accept, and to call {@link #start}.
-     *
-     * @param events the events of the connection, whose descriptor exists already
-     */
-    static TcpConnection accepting(ProtectionDomain domain, Queues queues, int socket, Alarm events, ByteBuffer privateData,
+    /** Creates the connection of a server that is about to accept, and to call {@link #start}. */
+    static TcpConnection accepting(ProtectionDomain domain, Queues queues, int socket, ByteBuffer privateData,
             InetSocketAddress local, InetSocketAddress remote) {
-        return new TcpConnection(domain, queues, socket, events, null, privateData, local, remote);
+        return new TcpConnection(domain, queues, socket, new Alarm(), null, privateData, local, remote);
     }
 
     /** Creates a connection that has been rejected, because there is no listener. */
-    static TcpConnection rejected(ProtectionDomain domain, Queues queues, InetSocketAddress remote) throws RpmaException {
-        TcpConnection connection = new TcpConnection(domain, queues, -1, new Alarm().made(), null, null, null, remote);
+    static TcpConnection rejected(ProtectionDomain domain, Queues queues, InetSocketAddress remote) {
+        TcpConnection connection = new TcpConnection(domain, queues, -1, new Alarm(), null, null, null, remote);
         connection.ended(ConnectionEvent.REJECTED);
         return connection;
     }
@@ -172,6 +167,19 @@ final class TcpConnection extends SoftwareConnection implements QueuePair.Owner,
     @Override
     public int eventFd() {
         return events.fd();
+    }
+
+    /** Returns the socket until the listener has answered: nobody else watches it. Afterwards the task is told of all events. */
+    @Override
+    public int eventFd(Runnable task) {
+        events.run(task);
+        return started || handshake == null || isAnswered() ? NO_DESCRIPTOR : socket;
+    }
+
+    private boolean isAnswered() {
+        synchronized (events) {
+            return end != null || ended;
+        }
     }
 
     @Override
@@ -295,7 +303,7 @@ final class TcpConnection extends SoftwareConnection implements QueuePair.Owner,
             Adapter.instance().remove(this);
         }
         // No lock protects the socket while the connection is not established.
-        DescriptorWait.closing(events.fd());
+        events.closing();
         events.close();
         try {
             queues.close();

@@ -115,9 +115,6 @@ final class TcpEndpoint implements Endpoint {
             checkShortage(acceptor.takeShortage());
             return null;
         }
-        // The connection needs this descriptor. If it cannot be created, the request has not been taken and waits.
-        Alarm events = new Alarm();
-        checkShortage(-events.create());
         Acceptor.Waiting next = acceptor.next();
         InetSocketAddress remote = TcpSockets.remoteAddress(next.socket());
         boolean done = false;
@@ -128,10 +125,9 @@ final class TcpEndpoint implements Endpoint {
             }
             Queues queues = Queues.create(domain, QueueSizes.of(config, domain));
             done = true;
-            return new IncomingRequest(domain, queues, next.socket(), events, next.version(), remote, next.data());
+            return new IncomingRequest(domain, queues, next.socket(), next.version(), remote, next.data());
         } finally {
             if (!done) {
-                events.close();
                 Response.reject(next.socket(), "the listener has no room for the connection");
             }
         }

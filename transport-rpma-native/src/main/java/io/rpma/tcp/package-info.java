@@ -27,8 +27,9 @@
  * io.rpma.tcp.Drivable}; the queue pair; requests and connections; {@link io.rpma.tcp.TcpEndpoint}; {@link
  * io.rpma.tcp.TcpPeer}; {@link io.rpma.tcp.TcpDevice}; {@link io.rpma.tcp.TcpProvider}.
  *
- * <p>A connection costs a socket and an epoll set for its events, and another epoll set for each completion queue whose
- * descriptor is requested. Every {@value io.rpma.tcp.ReadableDescriptor#MOST_USERS} of these sets share an event descriptor
+ * <p>A connection costs a socket. An epoll set is created for its events, and for each of its completion queues, when the
+ * descriptor for these is requested. Event loops have a task run instead ({@link io.rpma.Connection#eventFd(Runnable)}), so their
+ * connections need no further descriptor. Every {@value io.rpma.tcp.ReadableDescriptor#MOST_USERS} of these sets share an event descriptor
  * ({@link io.rpma.tcp.ReadableDescriptor}).
  *
  * <p>A peer can access the memory that was registered for it in the protection domain of its connection ({@link

@@ -121,23 +121,28 @@ final class ExhaustedChild {
             + e.getMessage());
     }
 
-    /** Runs out of descriptors while a request waits. Prints the failure, and whether the request can be accepted afterwards. */
+    /** Has one descriptor left, which a client uses. Prints the failure, and whether the client can be accepted afterwards. */
     private static void accept(Station station) throws Exception {
-        try (Connection client = station.peer.newConnectionRequest(station.address(), null).connect(null)) {
-            // The adapter has received the request.
-            while (!((Acceptor) Station.field(station.endpoint, "acceptor")).hasNext()) {
-                Thread.onSpinWait();
-            }
-            exhaust();
-            try {
-                station.endpoint.nextConnectionRequest(null);
-            } catch (RpmaException e) {
-                print(e);
+        exhaust();
+        Posix.close(TAKEN.pop());
+        try (Connection client = station.peer.tryNewConnectionRequest(station.address(), null).connect(null)) {
+            boolean failed = false;
+            while (!failed) {
+                try {
+                    station.endpoint.nextConnectionRequest(null);
+                } catch (RpmaException e) {
+                    print(e);
+                    failed = true;
+                }
             }
             release();
-            ConnectionRequest request = station.endpoint.nextConnectionRequest(null);
-            // An accepted request needs no further descriptor.
+            // The adapter receives the request, which the client sends when it has been greeted.
+            while (!((Acceptor) Station.field(station.endpoint, "acceptor")).hasNext()) {
+                client.nextEvent();
+            }
+            // A request that has arrived needs no further descriptor.
             exhaust();
+            ConnectionRequest request = station.endpoint.nextConnectionRequest(null);
             try (Connection server = request.connect(null)) {
                 System.out.println(nextEvent(client) + " " + nextEvent(server));
             }

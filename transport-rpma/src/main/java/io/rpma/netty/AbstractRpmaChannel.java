@@ -31,6 +31,7 @@ import io.rpma.netty.connect.SocketAddresses;
 import io.rpma.netty.loop.EventLoops;
 import io.rpma.netty.loop.RpmaIoHandle;
 import io.rpma.netty.loop.RpmaIoOps;
+import io.rpma.netty.pair.EventDescriptors;
 import io.rpma.netty.pair.QueuePair;
 import io.rpma.netty.pair.QueuePairCalls;
 import io.rpma.netty.pair.QueuePairListener;
@@ -436,8 +437,8 @@ abstract class AbstractRpmaChannel extends AbstractChannel {
         // ---- events of the queue pair ----
 
         @Override
-        public final int[] eventFds() {
-            return new int[] {pair().eventFd()};
+        public final int[] eventFds(Runnable ready) {
+            return EventDescriptors.of(pair().connection, ready);
         }
 
         @Override

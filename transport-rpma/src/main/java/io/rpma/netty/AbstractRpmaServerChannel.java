@@ -335,7 +335,7 @@ abstract class AbstractRpmaServerChannel extends AbstractChannel implements Serv
         }
 
         @Override
-        public int[] eventFds() {
+        public int[] eventFds(Runnable ready) {
             return listening.stream().mapToInt(each -> each.endpoint().fd()).toArray();
         }
 

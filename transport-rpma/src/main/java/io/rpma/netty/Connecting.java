@@ -188,6 +188,9 @@ final class Connecting implements ConnectAttempt.Owner {
         InetSocketAddress address = attempt.address();
         ChannelPromise promise = end();
         QueuePair pair = channel.pair();
+        if (unsafe.registration != null) {
+            unsafe.registration.submit(RpmaIoOps.WATCH);
+        }
         channel.activate(pair, address.getAddress().isAnyLocalAddress() ? pair.remoteAddress() : address);
         boolean accepted = promise.trySuccess();
         // Fire channelActive unconditionally: the connection was established, even if a listener of the promise has closed

@@ -91,7 +91,7 @@ final class WaitingChild implements RpmaIoHandle {
     }
 
     @Override
-    public int[] eventFds() {
+    public int[] eventFds(Runnable ready) {
         return NO_DESCRIPTORS;
     }
 

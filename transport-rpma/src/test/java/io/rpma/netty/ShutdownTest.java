@@ -205,7 +205,7 @@ class ShutdownTest {
         }
 
         @Override
-        public int[] eventFds() {
+        public int[] eventFds(Runnable ready) {
             return new int[0];
         }
 

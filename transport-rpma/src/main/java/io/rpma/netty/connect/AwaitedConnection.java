@@ -17,6 +17,7 @@ import io.netty.channel.IoRegistration;
 import io.rpma.CompletionQueue;
 import io.rpma.WorkCompletions;
 import io.rpma.netty.loop.RpmaIoHandle;
+import io.rpma.netty.pair.EventDescriptors;
 import io.rpma.netty.pair.QueuePair;
 import io.rpma.netty.pair.QueuePairCalls;
 import io.rpma.netty.pair.QueuePairListener;
@@ -40,8 +41,8 @@ abstract class AwaitedConnection implements RpmaIoHandle, QueuePairListener {
     abstract void connectionBroken();
 
     @Override
-    public final int[] eventFds() {
-        return new int[] {pair.eventFd()};
+    public final int[] eventFds(Runnable ready) {
+        return EventDescriptors.of(pair.connection, ready);
     }
 
     @Override

@@ -23,6 +23,7 @@ import io.rpma.WorkCompletions;
 import io.rpma.netty.jit.InliningBarrier;
 import io.rpma.netty.loop.RpmaIoHandle;
 import io.rpma.netty.loop.RpmaIoOps;
+import io.rpma.netty.pair.EventDescriptors;
 import io.rpma.netty.pair.QueuePair;
 import io.rpma.netty.pair.QueuePairCalls;
 import io.rpma.netty.pair.QueuePairListener;
@@ -176,8 +177,8 @@ public final class LingeringClose implements RpmaIoHandle, QueuePairListener {
     }
 
     @Override
-    public int[] eventFds() {
-        return new int[] {pair.eventFd()};
+    public int[] eventFds(Runnable ready) {
+        return EventDescriptors.of(pair.connection, ready);
     }
 
     @Override

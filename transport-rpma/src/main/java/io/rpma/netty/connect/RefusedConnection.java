@@ -24,6 +24,7 @@ import io.rpma.RpmaException;
 import io.rpma.WorkCompletions;
 import io.rpma.netty.loop.RpmaIoHandle;
 import io.rpma.netty.loop.RpmaIoOps;
+import io.rpma.netty.pair.EventDescriptors;
 import io.rpma.netty.pair.QueuePair;
 import io.rpma.netty.receive.ReceiveBuffers;
 import java.util.Set;
@@ -154,8 +155,8 @@ public final class RefusedConnection implements RpmaIoHandle {
     }
 
     @Override
-    public int[] eventFds() {
-        return new int[] {connection.eventFd()};
+    public int[] eventFds(Runnable ready) {
+        return EventDescriptors.of(connection, ready);
     }
 
     @Override

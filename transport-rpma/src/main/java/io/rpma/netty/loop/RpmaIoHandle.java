@@ -23,15 +23,20 @@ import io.rpma.WorkCompletions;
  * the event loop. None may throw; a failure is turned into a state of the handle.
  */
 public interface RpmaIoHandle extends IoHandle {
-    /** Returns the descriptors of connection events or requests; called once, before they are watched. */
-    int[] eventFds();
+    /**
+     * Returns the descriptors of connection events or requests that are to be watched. It is called when the registration is
+     * opened, and again after {@link RpmaIoOps#WATCH}.
+     *
+     * @param ready may be run instead when there are events, by any thread and under locks; it does not block
+     */
+    int[] eventFds(Runnable ready);
 
     /** Returns whether there are descriptors of events; the result never changes. */
     default boolean hasEvents() {
         return true;
     }
 
-    /** Called when an event descriptor has become readable; the implementation must drain it. */
+    /** Called when an event descriptor has become readable, or the task has been run; the implementation must drain it. */
     void eventsReady();
 
     /** Returns the completion queue to be polled, or {@code null}; called once, when the registration is opened. */

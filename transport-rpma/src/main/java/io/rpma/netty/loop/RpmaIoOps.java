@@ -21,6 +21,8 @@ public enum RpmaIoOps implements IoOps {
     OPEN,
     /** The descriptors are about to be closed and must not be watched any more. */
     CLOSE,
+    /** The connection has been established: its events may come in another way than before. */
+    WATCH,
     /** Completions are expected soon: the queue is to be polled in the next turns of the loop. */
     HOT
 }

@@ -18,6 +18,7 @@ import io.netty.channel.IoRegistration;
 import io.netty.util.internal.logging.InternalLogger;
 import io.netty.util.internal.logging.InternalLoggerFactory;
 import io.rpma.CompletionQueue;
+import io.rpma.Connection;
 import io.rpma.WorkCompletions;
 import java.util.concurrent.RejectedExecutionException;
 
@@ -47,6 +48,9 @@ public final class RpmaRegistration implements IoRegistration, DescriptorWatch.O
     private CompletionQueue queue;
     private DescriptorWatch[] events;
     private DescriptorWatch completions;
+    // Whether the queue runs a task instead of signalling a descriptor.
+    private boolean hasTask;
+    private Runnable onEvents;
     // Whether epoll has reported the descriptor of the queue since the queue was last armed.
     private boolean signalled;
     private volatile boolean valid = true;
@@ -81,7 +85,7 @@ public final class RpmaRegistration implements IoRegistration, DescriptorWatch.O
      */
     boolean armAndPoll(WorkCompletions batch) {
         try {
-            if (completions != null || watchQueue()) {
+            if (completions != null || hasTask || watchQueue()) {
                 signalled = false;
                 queue.consumeEvent();
             }
@@ -93,25 +97,52 @@ public final class RpmaRegistration implements IoRegistration, DescriptorWatch.O
     }
 
     /**
-     * Adds the descriptor of the queue to the epoll set. This happens only when the queue is armed for the first time, because a
-     * connection whose completions arrive immediately, or in a shared queue, never needs the descriptor. Returns whether it
-     * succeeded. It may not, because the process has no descriptors left; the connection is established and must not suffer.
+     * Has the queue report completions: by a task, or by its descriptor, which is added to the epoll set. This happens only when
+     * the queue is armed for the first time, because a connection whose completions arrive immediately, or in a shared queue,
+     * never needs the descriptor. Returns whether it succeeded. It may not, because the process has no descriptors left; the
+     * connection is established and must not suffer.
      */
     private boolean watchQueue() {
         try {
-            completions = epoll.newWatch(this, queue.fd(), false);
+            int fd = queue.fd(() -> onLoop(this::completionsPosted));
+            if (fd == Connection.NO_DESCRIPTOR) {
+                hasTask = true;
+            } else {
+                completions = epoll.newWatch(this, fd, false);
+            }
             isUnwatched = false;
         } catch (IllegalStateException e) {
             isUnwatched = true;
             hot.logUnwatched(handle, e);
         }
-        return completions != null;
+        return !isUnwatched;
     }
 
     @Override
     public void completionsReady() {
         signalled = true;
         heat();
+    }
+
+    private void completionsPosted() {
+        if (hasTask) {
+            completionsReady();
+        }
+    }
+
+    private void eventsPosted() {
+        if (valid && events != null) {
+            eventsReady();
+        }
+    }
+
+    /** Runs a task on the loop after the current ones. Any thread calls this method, and may hold locks of the provider. */
+    private void onLoop(Runnable task) {
+        try {
+            registrations.executor().execute(task);
+        } catch (RejectedExecutionException e) {
+            LOGGER.trace("The loop of {} ends, which looks for the last events itself.", handle, e);
+        }
     }
 
     /** Makes the queue hot, if there is one. */
@@ -159,6 +190,7 @@ public final class RpmaRegistration implements IoRegistration, DescriptorWatch.O
         switch ((RpmaIoOps) ops) {
             case OPEN -> open();
             case CLOSE -> close();
+            case WATCH -> watchAgain();
             case HOT -> heat();
         }
         return 0;
@@ -183,26 +215,44 @@ public final class RpmaRegistration implements IoRegistration, DescriptorWatch.O
         if (!opened || events != null || !handle.hasEvents()) {
             return;
         }
+        if (onEvents == null) {
+            onEvents = () -> onLoop(this::eventsPosted);
+        }
         try {
-            int[] fds = handle.eventFds();
-            events = new DescriptorWatch[fds.length];
-            for (int i = 0; i < fds.length; i++) {
-                events[i] = epoll.newWatch(this, fds[i], true);
+            watch(handle.eventFds(onEvents));
+        } catch (Throwable e) {
+            failed(e);
+        }
+    }
+
+    private void watch(int[] fds) {
+        events = new DescriptorWatch[fds.length];
+        for (int i = 0; i < fds.length; i++) {
+            events[i] = epoll.newWatch(this, fds[i], true);
+        }
+    }
+
+    /** Watches what has to be watched now, if that has changed. */
+    private void watchAgain() {
+        if (events == null) {
+            return;
+        }
+        try {
+            int[] fds = handle.eventFds(onEvents);
+            boolean isSame = fds.length == events.length;
+            for (int i = 0; i < fds.length && isSame; i++) {
+                isSame = fds[i] == events[i].fd().intValue();
+            }
+            if (!isSame) {
+                unwatchEvents();
+                watch(fds);
             }
         } catch (Throwable e) {
             failed(e);
         }
     }
 
-    private void close() {
-        hot.cool(this);
-        opened = false;
-        queue = null;
-        isUnwatched = false;
-        if (completions != null) {
-            completions.cancel();
-            completions = null;
-        }
+    private void unwatchEvents() {
         if (events != null) {
             for (DescriptorWatch each : events) {
                 if (each != null) {
@@ -211,6 +261,19 @@ public final class RpmaRegistration implements IoRegistration, DescriptorWatch.O
             }
             events = null;
         }
+    }
+
+    private void close() {
+        hot.cool(this);
+        opened = false;
+        queue = null;
+        hasTask = false;
+        isUnwatched = false;
+        if (completions != null) {
+            completions.cancel();
+            completions = null;
+        }
+        unwatchEvents();
     }
 
     @Override

@@ -101,10 +101,6 @@ public abstract class QueuePair {
         listener = to;
     }
 
-    public final int eventFd() {
-        return connection.eventFd();
-    }
-
     public final CompletionQueue completionQueue() {
         return queue;
     }

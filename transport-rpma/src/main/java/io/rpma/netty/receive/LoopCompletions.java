@@ -454,7 +454,7 @@ public final class LoopCompletions implements RpmaIoHandle {
     }
 
     @Override
-    public int[] eventFds() {
+    public int[] eventFds(Runnable ready) {
         return new int[] {-1};
     }
 

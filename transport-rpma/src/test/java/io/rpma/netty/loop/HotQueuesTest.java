@@ -138,7 +138,7 @@ class HotQueuesTest {
         }
 
         @Override
-        public int[] eventFds() {
+        public int[] eventFds(Runnable ready) {
             throw new AssertionError("this handle has no events");
         }
 
