@@ -385,9 +385,14 @@ public final class RpmaChannel extends AbstractRpmaChannel implements SocketChan
                     continue;
                 }
                 ByteBuf buf = from.receiver().read(handle, config.getAllocator(), whole);
-                handle.incMessagesRead(1);
-                reads.served();
-                pipeline().fireChannelRead(buf);
+                try {
+                    handle.lastBytesRead(buf.readableBytes());
+                    handle.incMessagesRead(1);
+                } finally {
+                    // Even if a handle of the application throws an exception: the stream continues, and needs these bytes.
+                    reads.served();
+                    pipeline().fireChannelRead(buf);
+                }
             } while (open && handle.continueReading(this));
             return false;
         }

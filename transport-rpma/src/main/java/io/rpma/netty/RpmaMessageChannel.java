@@ -292,11 +292,15 @@ public final class RpmaMessageChannel extends AbstractRpmaChannel {
                 }
                 Object message = from.receiver().read(config.getAllocator());
                 // One message counts as one byte read, regardless of its length: an empty message is not the end of the input.
-                handle.attemptedBytesRead(1);
-                handle.lastBytesRead(1);
-                handle.incMessagesRead(1);
-                reads.served();
-                pipeline().fireChannelRead(message);
+                try {
+                    handle.attemptedBytesRead(1);
+                    handle.lastBytesRead(1);
+                    handle.incMessagesRead(1);
+                } finally {
+                    // Even if a handle of the application throws an exception: nobody else would release the message.
+                    reads.served();
+                    pipeline().fireChannelRead(message);
+                }
             } while (mayRead() && handle.continueReading(this));
             return false;
         }
@@ -323,7 +327,7 @@ public final class RpmaMessageChannel extends AbstractRpmaChannel {
 
         @Override
         public void readFailed(Throwable cause) {
-            // A message is lost. The messages after it would no longer match what the peer has sent.
+            // A message may be lost. The messages after it would no longer match what the peer has sent.
             close(voidPromise());
         }
 

@@ -253,6 +253,8 @@ public final class StreamReceiver implements StreamWire.Sink {
     /**
      * Reads from the oldest message; there must be one. If a message fills at least half of its buffer and the handle would
      * read it in one piece, its buffer is passed on without copying and replaced by another one; otherwise the data is copied.
+     * The caller notifies the handle of the bytes that have been read, because the handle may throw an exception, and the buffer
+     * is then the only reference to these bytes.
      *
      * @param whole whether large data is passed on without copying even if it is longer than the handle expects
      */
@@ -276,19 +278,22 @@ public final class StreamReceiver implements StreamWire.Sink {
             source.setIndex(start, start + bytes);
             consumed();
             counters.receiveCopiesAvoided++;
-            handle.lastBytesRead(bytes);
             return source;
         }
         ByteBuf result = handle.allocate(allocator);
         int n = Math.min(bytes - headRead, result.writableBytes());
-        handle.attemptedBytesRead(result.writableBytes());
-        result.writeBytes(unread.buffer(), start + headRead, n);
+        try {
+            handle.attemptedBytesRead(result.writableBytes());
+            result.writeBytes(unread.buffer(), start + headRead, n);
+        } catch (Throwable e) {
+            result.release();
+            throw e;
+        }
         counters.receiveCopiesMade++;
         headRead += n;
         if (headRead == bytes) {
             consumed();
         }
-        handle.lastBytesRead(n);
         return result;
     }
 

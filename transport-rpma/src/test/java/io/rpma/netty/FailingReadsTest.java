@@ -1,0 +1,165 @@
+/*
+ * Copyright 2026 The Netty over RPMA Authors
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+ * License. You may obtain a copy of the License at
+ *
+ *     https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+ * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License.
+ */
+
+package io.rpma.netty;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufAllocator;
+import io.netty.buffer.Unpooled;
+import io.netty.buffer.UnpooledByteBufAllocator;
+import io.netty.channel.ChannelOption;
+import io.netty.channel.DefaultMaxMessagesRecvByteBufAllocator;
+import io.netty.channel.RecvByteBufAllocator;
+import io.rpma.netty.ConnectedChannels.Kind;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** Tests that nothing is lost and nothing leaks if the {@link RecvByteBufAllocator} of the application throws exceptions. */
+@Timeout(60)
+class FailingReadsTest {
+    private static final int BYTES = 60_000;
+
+    private final RpmaEventLoopGroup group = new RpmaEventLoopGroup(1);
+    private final RuntimeException failure = new IllegalStateException("the handle fails");
+
+    /** The method of the handle that fails. */
+    enum Failing { ATTEMPTED, LAST }
+
+    /** Fails once, when something has been read. */
+    private final class FailingOnce extends DefaultMaxMessagesRecvByteBufAllocator {
+        private final Failing failing;
+        private final int guess;
+        private boolean hasFailed;
+        private ByteBuf allocated;
+
+        FailingOnce(Failing failing, int guess) {
+            this.failing = failing;
+            this.guess = guess;
+        }
+
+        @Override
+        public MaxMessageHandle newHandle() {
+            return new MaxMessageHandle() {
+                @Override
+                public int guess() {
+                    return guess;
+                }
+
+                @Override
+                public ByteBuf allocate(ByteBufAllocator allocator) {
+                    ByteBuf buf = super.allocate(allocator);
+                    if (!hasFailed) {
+                        allocated = buf;
+                    }
+                    return buf;
+                }
+
+                @Override
+                public void attemptedBytesRead(int bytes) {
+                    fail(Failing.ATTEMPTED, bytes);
+                    super.attemptedBytesRead(bytes);
+                }
+
+                @Override
+                public void lastBytesRead(int bytes) {
+                    fail(Failing.LAST, bytes);
+                    super.lastBytesRead(bytes);
+                }
+
+                private void fail(Failing at, int bytes) {
+                    if (at == failing && bytes > 0 && !hasFailed) {
+                        hasFailed = true;
+                        throw failure;
+                    }
+                }
+            };
+        }
+    }
+
+    @AfterEach
+    void stop() {
+        group.shutdownGracefully(0, 5, TimeUnit.SECONDS).syncUninterruptibly();
+    }
+
+    private static ByteBuf numbered(int bytes) {
+        ByteBuf data = Unpooled.buffer(bytes);
+        for (int i = 0; i < bytes; i++) {
+            data.writeByte(i * 31 >> 3);
+        }
+        return data;
+    }
+
+    /** Reads a stream whose handle fails once; the handle expects as many bytes as given. */
+    private void aStreamLosesNothing(Failing failing, int guess) throws Exception {
+        FailingOnce allocator = new FailingOnce(failing, guess);
+        try (ConnectedChannels channels = new ConnectedChannels(group, Kind.STREAM,
+                server -> server.childOption(ChannelOption.RECVBUF_ALLOCATOR, allocator)
+                    .childOption(ChannelOption.ALLOCATOR, UnpooledByteBufAllocator.DEFAULT), client -> { })) {
+            ByteBuf sent = numbered(BYTES);
+            channels.client.writeAndFlush(sent.retainedDuplicate()).sync();
+            ByteBuf arrived = Unpooled.buffer(BYTES);
+            while (arrived.readableBytes() < BYTES) {
+                ByteBuf next = (ByteBuf) channels.atServer.next();
+                arrived.writeBytes(next);
+                next.release();
+            }
+            assertEquals(sent, arrived);
+            assertSame(failure, channels.atServer.failure());
+            assertTrue(channels.server.isActive());
+            if (allocator.allocated != null) {
+                assertEquals(0, allocator.allocated.refCnt(), "the buffer of the failed read is still in use");
+            }
+            sent.release();
+        }
+    }
+
+    /** The data is copied. */
+    @ParameterizedTest
+    @EnumSource
+    void aStreamLosesNothingIfItsHandleFails(Failing failing) throws Exception {
+        aStreamLosesNothing(failing, 1_000);
+    }
+
+    /** The buffer of the receive is passed on. */
+    @ParameterizedTest
+    @EnumSource
+    void aStreamLosesNoBufferOfAReceiveIfItsHandleFails(Failing failing) throws Exception {
+        aStreamLosesNothing(failing, 1 << 20);
+    }
+
+    /** As with Netty's own transports of messages, the application gets the message, and the channel is closed. */
+    @ParameterizedTest
+    @EnumSource
+    void aMessageIsReadIfItsHandleFails(Failing failing) throws Exception {
+        FailingOnce allocator = new FailingOnce(failing, 1);
+        try (ConnectedChannels channels = new ConnectedChannels(group, Kind.MESSAGES,
+                server -> server.childOption(ChannelOption.RECVBUF_ALLOCATOR, allocator), client -> { })) {
+            ByteBuf sent = numbered(16_000);
+            channels.client.writeAndFlush(sent.retainedDuplicate()).sync();
+            ByteBuf arrived = (ByteBuf) channels.atServer.next();
+            assertEquals(sent, arrived);
+            assertEquals(1, arrived.refCnt());
+            arrived.release();
+            sent.release();
+            assertSame(failure, channels.atServer.failure());
+            channels.server.closeFuture().sync();
+        }
+    }
+}
