@@ -423,23 +423,20 @@ abstract class AbstractRpmaServerChannel extends AbstractChannel implements Serv
             handle.reset(channelConfig);
             handle.attemptedBytesRead(1);
             reading = true;
+            Throwable handleFailure = null;
             try {
-                do {
-                    Channel child = backlog.pollAccepted();
-                    if (child == null) {
-                        handle.lastBytesRead(0);
-                        break;
-                    }
-                    handle.lastBytesRead(1);
-                    handle.incMessagesRead(1);
-                    readPending = false;
-                    pipeline.fireChannelRead(child);
-                    acceptor.childRead();
-                } while (handle.continueReading());
+                try {
+                    readAccepted(handle, pipeline);
+                } catch (Throwable e) {
+                    handleFailure = e;
+                }
                 handle.readComplete();
                 pipeline.fireChannelReadComplete();
             } finally {
                 reading = false;
+            }
+            if (handleFailure != null) {
+                pipeline.fireExceptionCaught(handleFailure);
             }
             // There is room in the backlog again, and the descriptor does not report the requests again that had no room.
             Throwable failure = acceptor.acceptRest();
@@ -449,6 +446,26 @@ abstract class AbstractRpmaServerChannel extends AbstractChannel implements Serv
             if (isOpen() && wantsRead() && backlog.hasAccepted()) {
                 scheduleRead();
             }
+        }
+
+        /** Passes the channels of the backlog to the pipeline, as far as the handle allows. */
+        private void readAccepted(RecvByteBufAllocator.ExtendedHandle handle, ChannelPipeline pipeline) {
+            do {
+                Channel child = backlog.pollAccepted();
+                if (child == null) {
+                    handle.lastBytesRead(0);
+                    return;
+                }
+                try {
+                    handle.lastBytesRead(1);
+                    handle.incMessagesRead(1);
+                } finally {
+                    // Even if a handle of the application throws an exception: nobody else would close the child.
+                    readPending = false;
+                    pipeline.fireChannelRead(child);
+                    acceptor.childRead();
+                }
+            } while (handle.continueReading());
         }
 
         @Override

@@ -17,14 +17,20 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.netty.bootstrap.Bootstrap;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.buffer.Unpooled;
 import io.netty.buffer.UnpooledByteBufAllocator;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.ChannelOption;
 import io.netty.channel.DefaultMaxMessagesRecvByteBufAllocator;
 import io.netty.channel.RecvByteBufAllocator;
 import io.rpma.netty.ConnectedChannels.Kind;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Timeout;
@@ -160,6 +166,30 @@ class FailingReadsTest {
             sent.release();
             assertSame(failure, channels.atServer.failure());
             channels.server.closeFuture().sync();
+        }
+    }
+
+    /** As with Netty's epoll transport, the client is accepted, and so are those after it. */
+    @ParameterizedTest
+    @EnumSource(Kind.class)
+    void aServerWhoseHandleFailsLosesNoClient(Kind kind) throws Exception {
+        BlockingQueue<Throwable> failures = new LinkedBlockingQueue<>();
+        ChannelInboundHandlerAdapter atListener = new ChannelInboundHandlerAdapter() {
+            @Override
+            public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {
+                failures.add(cause);
+            }
+        };
+        FailingOnce allocator = new FailingOnce(Failing.LAST, 1);
+        try (ConnectedChannels channels = new ConnectedChannels(group, kind,
+                server -> server.handler(atListener).option(ChannelOption.RECVBUF_ALLOCATOR, allocator), client -> { })) {
+            assertSame(failure, failures.poll(20, TimeUnit.SECONDS));
+            Channel second = new Bootstrap().group(group).channel(kind.client).handler(channels.atClient)
+                .connect(channels.listener.localAddress()).sync().channel();
+            Channel accepted = channels.atServer.accepted();
+            second.close().sync();
+            accepted.closeFuture().sync();
+            assertTrue(failures.isEmpty(), failures::toString);
         }
     }
 }
