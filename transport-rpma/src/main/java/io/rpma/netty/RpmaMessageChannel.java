@@ -311,8 +311,15 @@ public final class RpmaMessageChannel extends AbstractRpmaChannel {
             if (from.broken() != null) {
                 return;
             }
-            if (!from.receiver().setAside(config.getAllocator()) && !wanted) {
-                from.breakWith(from.receiver().tooManyUnread());
+            try {
+                if (!from.receiver().setAside(config.getAllocator()) && !wanted) {
+                    from.breakWith(from.receiver().tooManyUnread());
+                }
+            } catch (Throwable e) {
+                // The allocator of the application has no memory. The other connections need the receives of these messages.
+                pipeline().fireExceptionCaught(e);
+                close(voidPromise());
+                return;
             }
             // The connection is also broken if a receive could not be posted again.
             endIfBroken();

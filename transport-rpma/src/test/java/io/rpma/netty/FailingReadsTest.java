@@ -18,6 +18,7 @@ import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.netty.bootstrap.Bootstrap;
+import io.netty.buffer.AbstractByteBufAllocator;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.buffer.Unpooled;
@@ -33,6 +34,7 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -190,6 +192,53 @@ class FailingReadsTest {
             second.close().sync();
             accepted.closeFuture().sync();
             assertTrue(failures.isEmpty(), failures::toString);
+        }
+    }
+
+    /**
+     * Messages that are not read leave the receives that other connections share. If there is no memory for them, their channel
+     * ends, and says why. The other connections can use the receives.
+     */
+    @Test
+    void aMessageThatCannotBeSetAsideEndsItsChannelAlone() throws Exception {
+        OutOfMemoryError noMemory = new OutOfMemoryError("the allocator fails");
+        AbstractByteBufAllocator failing = new AbstractByteBufAllocator(true) {
+            @Override
+            protected ByteBuf newHeapBuffer(int initialCapacity, int maxCapacity) {
+                throw noMemory;
+            }
+
+            @Override
+            protected ByteBuf newDirectBuffer(int initialCapacity, int maxCapacity) {
+                throw noMemory;
+            }
+
+            @Override
+            public boolean isDirectBufferPooled() {
+                return false;
+            }
+        };
+        RpmaSharedReceiveQueue shared = new RpmaSharedReceiveQueue(4, 1024);
+        try (ConnectedChannels channels = new ConnectedChannels(group, Kind.MESSAGES,
+                server -> server.option(RpmaChannelOption.RPMA_RECEIVE_QUEUE, shared), client -> { })) {
+            channels.server.config().setAllocator(failing);
+            channels.server.config().setAutoRead(false);
+            channels.client.writeAndFlush(numbered(10)).sync();
+            assertSame(noMemory, channels.atServer.failure());
+            channels.server.closeFuture().sync();
+            channels.client.closeFuture().sync();
+            Channel other = new Bootstrap().group(group).channel(RpmaMessageChannel.class).handler(channels.atClient)
+                .connect(channels.listener.localAddress()).sync().channel();
+            channels.atServer.accepted();
+            for (int i = 0; i < 16; i++) {
+                other.writeAndFlush(numbered(i + 1)).sync();
+                ByteBuf arrived = (ByteBuf) channels.atServer.next();
+                assertEquals(i + 1, arrived.readableBytes());
+                arrived.release();
+            }
+            other.close().sync();
+        } finally {
+            shared.release();
         }
     }
 }
