@@ -107,7 +107,14 @@ final class MessageReceiver {
             return source.writerIndex(bytes);
         }
         counters.receiveCopiesMade++;
-        return allocator.ioBuffer(bytes).writeBytes(source, 0, bytes);
+        ByteBuf copy = allocator.ioBuffer(bytes);
+        try {
+            return copy.writeBytes(source, 0, bytes);
+        } catch (Throwable e) {
+            // The allocator belongs to the application, and its buffer may be too small.
+            copy.release();
+            throw e;
+        }
     }
 
     /**

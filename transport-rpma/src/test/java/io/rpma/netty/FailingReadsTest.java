@@ -14,6 +14,7 @@
 package io.rpma.netty;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -30,7 +31,9 @@ import io.netty.channel.ChannelOption;
 import io.netty.channel.DefaultMaxMessagesRecvByteBufAllocator;
 import io.netty.channel.RecvByteBufAllocator;
 import io.rpma.netty.ConnectedChannels.Kind;
+import java.util.List;
 import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
@@ -239,6 +242,38 @@ class FailingReadsTest {
             other.close().sync();
         } finally {
             shared.release();
+        }
+    }
+
+    /** The message cannot be read, so its channel ends, but the buffer that was to contain it is released. */
+    @Test
+    void aBufferThatIsTooSmallForItsMessageIsReleased() throws Exception {
+        List<ByteBuf> allocated = new CopyOnWriteArrayList<>();
+        AbstractByteBufAllocator small = new AbstractByteBufAllocator(true) {
+            @Override
+            protected ByteBuf newHeapBuffer(int initialCapacity, int maxCapacity) {
+                throw new UnsupportedOperationException();
+            }
+
+            @Override
+            protected ByteBuf newDirectBuffer(int initialCapacity, int maxCapacity) {
+                ByteBuf buf = UnpooledByteBufAllocator.DEFAULT.directBuffer(1, 1);
+                allocated.add(buf);
+                return buf;
+            }
+
+            @Override
+            public boolean isDirectBufferPooled() {
+                return false;
+            }
+        };
+        try (ConnectedChannels channels = new ConnectedChannels(group, Kind.MESSAGES,
+                server -> server.childOption(ChannelOption.ALLOCATOR, small), client -> { })) {
+            channels.client.writeAndFlush(numbered(10)).sync();
+            assertInstanceOf(IndexOutOfBoundsException.class, channels.atServer.failure());
+            channels.server.closeFuture().sync();
+            assertEquals(1, allocated.size());
+            assertEquals(0, allocated.getFirst().refCnt());
         }
     }
 }
