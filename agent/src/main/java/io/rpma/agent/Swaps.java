@@ -29,6 +29,8 @@ import java.util.jar.JarFile;
  */
 final class Swaps {
     private static final String IMPLEMENTATION = "io.rpma.agent.netty.NettySwap";
+    /** The exception of the transport whose message says what is missing. The loader of this class does not have its class. */
+    private static final String UNAVAILABLE = "io.rpma.RpmaUnavailableException";
 
     private final Options options;
     private final Selection selection;
@@ -84,7 +86,12 @@ final class Swaps {
                 .newInstance(new Context());
         } catch (Throwable e) {
             Throwable cause = e instanceof InvocationTargetException && e.getCause() != null ? e.getCause() : e;
-            Log.failed("the Netty of the package " + root + " is left as it is: RPMA cannot be used", cause);
+            String line = "the Netty of the package " + root + " is left as it is: RPMA cannot be used";
+            if (cause.getClass().getName().equals(UNAVAILABLE)) {
+                Log.once(line + ": " + cause.getMessage());
+            } else {
+                Log.failed(line, cause);
+            }
             return Unchanged.INSTANCE;
         }
     }

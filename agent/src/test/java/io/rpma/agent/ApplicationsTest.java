@@ -99,11 +99,16 @@ class ApplicationsTest {
     @ValueSource(strings = {"nio", "epoll"})
     void countsTheChannelsOfALoopThatIsLeftAsItIs(String transport) throws Exception {
         Program.Output plain = Program.plain().run(LoopManners.class, transport);
-        Program.Output output = Program.withAgent("").jvm("-Dio.rpma.provider=none").run(LoopManners.class, transport);
+        Program.Output output = Program.withAgent("report").jvm("-Dio.rpma.provider=none").run(LoopManners.class, transport);
         assertEquals(0, output.exitCode(), output.text());
         assertEquals(plain.result(), output.result(), output.text());
         assertEquals(channels(plain), channels(output), output.text());
-        assertTrue(output.text().contains("is left as it is: RPMA cannot be used"), output.text());
+        assertEquals(List.of("rpma-agent: the Netty of the package io.netty is left as it is: RPMA cannot be used:"
+            + " -Dio.rpma.provider is 'none'; it must be one of auto, librpma, soft, tcp"),
+            output.text().lines().filter(line -> line.contains("RPMA cannot be used")).toList(), output.text());
+        // The message says everything, and a process without a device runs like this on purpose.
+        assertFalse(output.text().contains("\tat "), output.text());
+        assertTrue(output.text().stripTrailing().endsWith("rpma-agent: nothing went over RPMA"), output.text());
     }
 
     /**
