@@ -313,6 +313,28 @@ class SharedFolderTest {
         assertFalse(SharedFolder.isConfigured(), "this process has no folder");
     }
 
+    /** Without a folder only the network namespace and the user have to be the same. */
+    @Test
+    void withoutAFolderProcessesInOtherNamespacesMeet() throws Exception {
+        List<String> container = List.of(container("--map-root-user"));
+        assumeWorks(container("--map-root-user"));
+        for (List<String> program : List.of(container, List.<String>of())) {
+            Child listener = start(program, List.of(), "serve", LOOPBACK, "0");
+            String port = listener.answer();
+            assertEquals("done 1", start(container, List.of(), "connect", LOOPBACK, port, "1").answer());
+            assertEquals(LOOPBACK + " 1", listener.answer());
+        }
+    }
+
+    /** Nothing then shows that two connections lead to the same process, so each has its own view of the process. */
+    @Test
+    void withoutAFolderProcessesInOtherNamespacesAreNotRecognized() throws Exception {
+        String[] container = container("--map-root-user");
+        assumeWorks(container);
+        String port = start(List.of(container), List.of(), "serve", LOOPBACK, "0").answer();
+        assertEquals("done 3", start(List.of(container), List.of(), "connect", LOOPBACK, port, "3").answer());
+    }
+
     // ---- what is left over
 
     @Test
