@@ -46,8 +46,11 @@ public final class FolderNames implements SocketNames {
     static final String INTRODUCTION = "folder/";
     private static final Pattern LISTENER = Pattern.compile("rpma[0-9]+-[0-9]{1,10}-[0-9a-f]{8,32}(%[0-9]{1,10})?-[0-9]{1,5}");
     private static final Pattern TOKEN = Pattern.compile(".*\\.([0-9a-f]{16})");
-    /** How long another process may take to remove the remains of a name, in nanoseconds. */
-    static final long REMOVAL_NANOS = 100_000_000;
+    /**
+     * How long another process may take to remove the remains of a name, in nanoseconds. It needs microseconds, but on a busy
+     * machine it may wait long for a processor: one with a processor quota loses most of several periods of 100 ms.
+     */
+    static final long REMOVAL_NANOS = 2_000_000_000;
     private static final long PAUSE_NANOS = 1_000_000;
 
     // Replaced under the lock of this object when it has been deleted.
@@ -162,10 +165,19 @@ public final class FolderNames implements SocketNames {
     private int lock(SharedFolder in, String name, InetSocketAddress address) throws RpmaException {
         int lock = in.lock(name);
         long deadline = System.nanoTime() + removalNanos;
-        while (lock == -Posix.EAGAIN && !exists(name) && System.nanoTime() - deadline < 0) {
-            // Another process removes the remains of this name, or is about to listen. There is no event to wait for.
-            LockSupport.parkNanos(PAUSE_NANOS);
-            lock = in.lock(name);
+        boolean interrupted = false;
+        try {
+            while (lock == -Posix.EAGAIN && !exists(name) && System.nanoTime() - deadline < 0) {
+                // Another process removes the remains of this name, or is about to listen. There is no event to wait for.
+                LockSupport.parkNanos(PAUSE_NANOS);
+                // A thread that stays interrupted does not pause.
+                interrupted |= Thread.interrupted();
+                lock = in.lock(name);
+            }
+        } finally {
+            if (interrupted) {
+                Thread.currentThread().interrupt();
+            }
         }
         if (lock == -Posix.EAGAIN) {
             throw SoftLog.failure(RpmaError.PROVIDER, Posix.EADDRINUSE, "cannot listen at " + address + ": another process has"

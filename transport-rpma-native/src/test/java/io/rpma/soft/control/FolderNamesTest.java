@@ -25,6 +25,10 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -73,6 +77,36 @@ class FolderNamesTest {
         try (Stream<Path> files = Files.list(folder)) {
             assertEquals(List.of(), files.toList());
         }
+    }
+
+    /** A process that removes the remains of a name may have to wait for a processor while it has the lock of the name. */
+    @Test
+    void aSlowRemovalIsWaitedFor() throws Exception {
+        SharedFolder shared = SharedFolder.open(folder.toString());
+        FolderNames names = new FolderNames(shared, User.current(), TestPatience.FACTOR * FolderNames.REMOVAL_NANOS);
+        InetSocketAddress address = new InetSocketAddress("127.0.0.1", 10_000);
+        String name = names.listener(address);
+        int lock = shared.lock(name);
+        assertTrue(lock >= 0);
+        CompletableFuture<ListeningSocket> listening = new CompletableFuture<>();
+        AtomicBoolean interrupted = new AtomicBoolean();
+        Thread thread = Thread.ofPlatform().start(() -> {
+            Thread.currentThread().interrupt();
+            try {
+                listening.complete(names.listen(address, 16));
+            } catch (Throwable e) {
+                listening.completeExceptionally(e);
+            }
+            interrupted.set(Thread.interrupted());
+        });
+        // A machine with a processor quota stops a process for up to 100 ms in each period. No event tells that time has passed.
+        assertThrows(TimeoutException.class, () -> listening.get(300, TimeUnit.MILLISECONDS));
+        shared.unlock(name, lock);
+        ListeningSocket socket = listening.get();
+        assertTrue(names.exists(socket.name()));
+        socket.close();
+        thread.join();
+        assertTrue(interrupted.get(), "the interrupt must not be lost");
     }
 
     /** A program that removes old files may delete the folder, and the administrator creates it again. */
