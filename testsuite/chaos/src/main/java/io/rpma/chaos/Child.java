@@ -116,13 +116,18 @@ public final class Child implements AutoCloseable {
         for (;;) {
             String line = next(TimeUnit.SECONDS.toMillis(PATIENCE_SECONDS));
             if (line == null) {
-                throw new IOException(name + (!said.contains(GONE) ? " said nothing for " + PATIENCE_SECONDS + " s"
-                    : " has ended with exit code " + process.waitFor()) + " when \"" + word + "\" was expected");
+                throw new IOException(end(TimeUnit.SECONDS.toMillis(PATIENCE_SECONDS)) + " when \"" + word + "\" was expected");
             }
             if (line.equals(word) || line.startsWith(word + ' ')) {
                 return line.substring(word.length()).strip();
             }
         }
+    }
+
+    /** Returns a text that says why {@link #next} has returned {@code null} after the given time. */
+    public String end(long millis) throws InterruptedException {
+        return name + (!said.contains(GONE) ? " said nothing for " + millis / 1000 + " s"
+            : " has ended with exit code " + process.waitFor());
     }
 
     /** Sends an order to the process. */

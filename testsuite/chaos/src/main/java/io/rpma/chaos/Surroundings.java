@@ -262,6 +262,11 @@ public final class Surroundings implements AutoCloseable {
         row.failed();
     }
 
+    /** Prints what a hostile process has done. */
+    public void tell(String what) {
+        System.out.println("    " + what);
+    }
+
     Pauses machine() {
         return machine;
     }

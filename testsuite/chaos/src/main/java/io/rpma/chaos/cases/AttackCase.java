@@ -28,9 +28,20 @@ final class AttackCase implements ChaosCase {
 
     private final String attack;
     private final int weight;
+    private final boolean mayFail;
     private final List<String> providers;
 
+    /** Creates the case of an attack by processes that may fail, because they also damage what they need themselves. */
+    static AttackCase harmingItself(String attack, int weight, String... providers) {
+        return new AttackCase(attack, weight, true, providers);
+    }
+
     AttackCase(String attack, int weight, String... providers) {
+        this(attack, weight, false, providers);
+    }
+
+    private AttackCase(String attack, int weight, boolean mayFail, String... providers) {
+        this.mayFail = mayFail;
         this.attack = attack;
         this.weight = weight;
         this.providers = List.of(providers);
@@ -65,24 +76,34 @@ final class AttackCase implements ChaosCase {
         do {
             Child child = surroundings.hostile(path, attack, Math.max(0, end - System.nanoTime()) / 1_000_000, random.nextLong(),
                 attack.equals("frames") ? "-XX:TieredStopAtLevel=4" : "-XX:TieredStopAtLevel=1");
-            long actions = listen(child, path, surroundings);
+            long actions = listen(child, path, surroundings, mayFail);
             child.kill();
             surroundings.ended(child);
             idle.ended(actions);
         } while (System.nanoTime() < end);
     }
 
-    /** Counts the actions of a hostile process on a path until it ends. Returns their number. */
-    static long listen(Child child, Addresses path, Surroundings surroundings) throws InterruptedException {
+    /**
+     * Counts the actions of a hostile process on a path until it ends. Returns their number.
+     *
+     * @param mayFail whether the process may end with an error. Otherwise that is a failure, because it may not have attacked
+     */
+    static long listen(Child child, Addresses path, Surroundings surroundings, boolean mayFail) throws InterruptedException {
         long actions = 0;
-        for (String line = child.next(SILENCE_MILLIS); line != null && !line.equals("done"); line = child.next(SILENCE_MILLIS)) {
+        String line = child.next(SILENCE_MILLIS);
+        for (; line != null && !line.equals("done"); line = child.next(SILENCE_MILLIS)) {
             if (line.startsWith("count ")) {
                 long more = Long.parseLong(line.substring(6));
                 surroundings.count(path, more);
                 actions += more;
             } else if (line.startsWith("wrong ")) {
                 surroundings.failed(line.substring(6));
+            } else if (line.startsWith("did ")) {
+                surroundings.tell(line);
             }
+        }
+        if (line == null && !mayFail) {
+            surroundings.failed(child.end(SILENCE_MILLIS) + "; see its log");
         }
         return actions;
     }

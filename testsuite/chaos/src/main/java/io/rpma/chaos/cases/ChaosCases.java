@@ -22,8 +22,8 @@ public final class ChaosCases {
 
     /** Returns all cases, in the order of the table. */
     public static List<ChaosCase> all() {
-        return List.of(new KillCase(), new StopCase(false), new StopCase(true), new AttackCase("scribble", 11, "soft"),
-            new AttackCase("sockets", 6, "soft"), new AttackCase("descriptors", 5, "soft"),
+        return List.of(new KillCase(), new StopCase(false), new StopCase(true), AttackCase.harmingItself("scribble", 11, "soft"),
+            new AttackCase("sockets", 6, "soft"), AttackCase.harmingItself("descriptors", 5, "soft"),
             new AttackCase("wire", 11, "tcp"), new AttackCase("frames", 5, "soft", "librpma", "tcp"),
             new AttackCase("violations", 5, "soft", "librpma", "tcp"),
             new LimitsCase(), new StrangerCase());

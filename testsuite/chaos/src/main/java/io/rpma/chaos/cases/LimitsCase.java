@@ -82,7 +82,9 @@ final class LimitsCase implements ChaosCase {
 
     private static void halfOpen(Surroundings surroundings, Addresses path, SplittableRandom random) throws Exception {
         Child silent = surroundings.hostile(path, "half-open", HALF_OPEN_MILLIS, random.nextLong());
-        AttackCase.listen(silent, path, surroundings);
+        if (AttackCase.listen(silent, path, surroundings, false) == 0) {
+            surroundings.failed("none of the connections that send nothing was made");
+        }
         silent.kill();
         surroundings.ended(silent);
     }

@@ -56,7 +56,7 @@ final class StrangerCase implements ChaosCase {
             String attack = ATTACKS.get(random.nextInt(ATTACKS.size()));
             Child child = surroundings.hostile(path, attack, List.of("setpriv", "--reuid=" + user, "--regid=" + user,
                 "--clear-groups"), STAY_MILLIS, random.nextLong(), "-cp", readable);
-            long actions = AttackCase.listen(child, path, surroundings);
+            long actions = AttackCase.listen(child, path, surroundings, false);
             child.kill();
             surroundings.ended(child);
             idle.ended(actions);

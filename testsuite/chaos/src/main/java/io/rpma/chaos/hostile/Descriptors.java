@@ -39,6 +39,10 @@ final class Descriptors implements Attack {
     private final List<Integer> caught = new ArrayList<>();
     private SplittableRandom random;
     private volatile boolean catching;
+    private int connections;
+    private int pipes;
+    private int memory;
+    private int sockets;
 
     @Override
     public void run(Addresses addresses, SplittableRandom from, long end) throws Exception {
@@ -52,27 +56,33 @@ final class Descriptors implements Attack {
             boolean connected = own.connect();
             catching = false;
             catcher.join();
-            int done = 0;
+            connections += connected ? 1 : 0;
+            int before = pipes + memory + sockets;
             for (int round = 0; round < ROUNDS && connected; round++) {
                 for (String pipe : pipes()) {
-                    done += attackPipe(pipe);
+                    pipes += attackPipe(pipe);
                 }
                 own.touch();
             }
             if (connected && DescriptorCalls.isRoot()) {
                 for (Mappings.Mapping mapping : Mappings.now()) {
-                    done += attackMemory(mapping);
+                    memory += attackMemory(mapping);
                 }
             }
             for (int socket : caught) {
-                done += attackSocket(socket, garbage);
+                sockets += attackSocket(socket, garbage);
             }
             own.touch();
             caught.forEach(Posix::close);
             caught.clear();
-            Report.say("count " + done);
+            Report.say("count " + (pipes + memory + sockets - before));
             own.close();
         } while (System.nanoTime() < end);
+        Report.say("did " + connections + " connections, " + pipes + " attacks on pipes, " + memory + " on memory, " + sockets
+            + " on sockets");
+        if (connections > 0 && (pipes == 0 || sockets == 0 || DescriptorCalls.isRoot() && memory == 0)) {
+            Report.say("wrong a kind of descriptors that this process shares with the server was not found");
+        }
     }
 
     /**

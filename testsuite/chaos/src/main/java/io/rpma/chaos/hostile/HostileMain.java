@@ -19,7 +19,8 @@ import java.util.SplittableRandom;
 
 /**
  * A hostile process: {@code ATTACK MILLIS SEED}, followed by the {@link Addresses}. It prints {@code ready} when the attack has
- * begun, {@code count N} after every N actions, {@code wrong TEXT} for an error of the server, and {@code done} at the end.
+ * begun, {@code count N} after every N actions, {@code wrong TEXT} for an error of the server, {@code did TEXT} for all that it
+ * has done, and {@code done} at the end.
  */
 public final class HostileMain {
     /** The line that the attack {@code traffic} prints before it attempts its first connection. */

@@ -40,8 +40,13 @@ final class Stranger implements Attack {
         if (connected > 0) {
             Report.say("wrong the server took " + connected + " connections of another user");
         }
-        int taken = takeListeners(listeners, addresses.streamPort()) + takeClients(listeners.getFirst(), random);
-        Report.say("count " + (CONNECTS + taken));
+        int names = takeListeners(listeners, addresses.streamPort());
+        int clients = takeClients(listeners.getFirst(), random);
+        Report.say("did " + CONNECTS + " connects, took " + names + " names of listeners and " + clients + " of clients");
+        if (names == 0 || clients == 0) {
+            Report.say("wrong this process could take no names, because they have changed or another process has them");
+        }
+        Report.say("count " + (CONNECTS + names + clients));
         Report.say("ready");
         TimeUnit.MILLISECONDS.sleep(Math.max(0, (end - System.nanoTime()) / 1_000_000));
     }
