@@ -13,6 +13,7 @@
 
 package io.rpma.soft;
 
+import io.rpma.posix.Sockets;
 import io.rpma.soft.control.ControlMessage;
 import io.rpma.soft.control.EndDescription;
 import io.rpma.soft.control.Hello;
@@ -32,6 +33,9 @@ public final class ControlDecoders {
             message.closeAttachments();
         } else if (INCOMING.result > 0) {
             throw new IllegalStateException("no message, and no reason");
+        } else if (INCOMING.result == 0) {
+            // An empty message looks like the end of a connection, and stays in the socket in front of all later ones.
+            Sockets.takeMessage(socket);
         }
     }
 

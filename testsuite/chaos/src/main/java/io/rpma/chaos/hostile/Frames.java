@@ -38,6 +38,10 @@ final class Frames implements Attack {
         int version = soft ? ListenerNames.version(ListenerNames.of(addresses.streamPort()).getFirst()) : 2;
         Garbage garbage = new Garbage(random, version);
         boolean warm = false;
+        long messages = 0;
+        long attempts = 0;
+        long refused = 0;
+        long batches = 0;
         Report.say("ready");
         do {
             int before = new File("/proc/self/fd").list().length;
@@ -45,7 +49,10 @@ final class Frames implements Attack {
                 int what = random.nextInt(8);
                 try {
                     switch (what) {
-                        case 0, 1 -> control(pair, file, garbage, random);
+                        case 0, 1 -> {
+                            attempts++;
+                            messages += control(pair, file, garbage, random);
+                        }
                         case 2 -> ControlDecoders.end(random(random));
                         case 3 -> ControlDecoders.hello(random(random).array(), random.nextInt(MAX_BYTES));
                         case 4, 5 -> StreamDecoders.handshake(handshake(random));
@@ -53,6 +60,7 @@ final class Frames implements Attack {
                     }
                 } catch (ProtocolException e) {
                     // The decoder rejects garbage with this exception, as intended.
+                    refused++;
                     if (e.getMessage().isEmpty()) {
                         Report.say("wrong a refusal without a reason");
                     }
@@ -68,16 +76,27 @@ final class Frames implements Attack {
                 Report.say("wrong the decoders leave " + (after - before) + " descriptors open");
             }
             warm = true;
+            batches++;
         } while (System.nanoTime() < end);
+        Report.say("did " + batches + " batches with " + messages + " control messages; " + refused + " values were refused");
+        if (messages < attempts) {
+            Report.say("wrong only " + messages + " of " + attempts + " control messages could be sent");
+        }
+        if (refused == 0 || refused == batches * BATCH) {
+            Report.say("wrong the decoders have refused nothing or everything");
+        }
     }
 
-    private static void control(int[] pair, int file, Garbage garbage, SplittableRandom random) {
+    /** Returns the number of messages that the decoder was given. */
+    private static int control(int[] pair, int file, Garbage garbage, SplittableRandom random) {
         int count = random.nextInt(8) == 0 ? random.nextInt(1, 9) : 0;
         int[] descriptors = new int[count];
         java.util.Arrays.fill(descriptors, file);
         if (UnixSocket.send(pair[0], garbage.bytes(), garbage.next(count), descriptors) == 0) {
             ControlDecoders.message(pair[1]);
+            return 1;
         }
+        return 0;
     }
 
     private ByteBuffer random(SplittableRandom random) {
