@@ -41,6 +41,7 @@ final class TcpPeer implements AutoCloseable {
     static final int NOT_READY = 15;
     static final int RESUME = 16;
     static final int WANTED = 2;
+    static final int ONCE = 4;
     static final int UNKNOWN = 99;
 
     private static final int GREETING = 64;
@@ -51,12 +52,18 @@ final class TcpPeer implements AutoCloseable {
     private static final long SOFT_MAGIC = 0x52504d41_534f4654L;
     private static final int SMALLEST_BUFFER = 4096;
     private static final long PATIENCE_NANOS = 20_000_000_000L;
+    /** How long the server may take to end a connection. It closes a connection that is silent after 15 s. */
+    private static final long END_NANOS = 12_000_000_000L;
+    /** The offset of the oldest version in a greeting, which the newest one follows. A request has the same value twice. */
+    private static final int VERSIONS = 8;
     private static final long NAP_NANOS = 100_000;
 
     private final SocketChannel socket;
     private final ByteBuffer in = ByteBuffer.allocate(1 << 16).order(ByteOrder.LITTLE_ENDIAN).limit(0);
+    private long patience = PATIENCE_NANOS;
     private int type;
     private int left;
+    private int messages;
 
     /** Connects, and sends nothing. The socket has room for few bytes that have not been read. */
     TcpPeer(InetSocketAddress to) throws IOException {
@@ -84,7 +91,8 @@ final class TcpPeer implements AutoCloseable {
         in.order(ByteOrder.LITTLE_ENDIAN);
         byte[] request = new byte[REQUEST];
         in.get(request, 0, GREETING);
-        ByteBuffer.wrap(request).order(ByteOrder.LITTLE_ENDIAN).putInt(SIZE, REQUEST);
+        ByteBuffer words = ByteBuffer.wrap(request).order(ByteOrder.LITTLE_ENDIAN).putInt(SIZE, REQUEST);
+        words.putShort(VERSIONS, words.getShort(VERSIONS + Short.BYTES));
         return request;
     }
 
@@ -160,9 +168,12 @@ final class TcpPeer implements AutoCloseable {
      */
     long readToTheEnd(byte expected) throws IOException {
         long different = 0;
+        patience = END_NANOS;
         try {
             for (;;) {
-                next();
+                if (next() == SEND) {
+                    messages++;
+                }
                 while (left > 0) {
                     int wrong = payload(expected);
                     different += type == SEND ? wrong : 0;
@@ -176,6 +187,11 @@ final class TcpPeer implements AutoCloseable {
         }
     }
 
+    /** Returns how many messages {@link #readToTheEnd} has read. */
+    int messages() {
+        return messages;
+    }
+
     private void have(int bytes) throws IOException {
         while (in.remaining() < bytes) {
             fill();
@@ -184,7 +200,7 @@ final class TcpPeer implements AutoCloseable {
 
     private void fill() throws IOException {
         in.compact();
-        long end = System.nanoTime() + PATIENCE_NANOS;
+        long end = System.nanoTime() + patience;
         try {
             int n = socket.read(in);
             while (n == 0) {

@@ -19,9 +19,12 @@ import io.rpma.Rpma;
 import io.rpma.RpmaException;
 import io.rpma.chaos.Addresses;
 import java.nio.ByteBuffer;
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collections;
 import java.util.List;
 import java.util.SplittableRandom;
+import java.util.stream.IntStream;
 
 /**
  * Violates the rules of the stream protocol, one rule per connection: in the handshake, in immediate data, with credits, and with
@@ -34,11 +37,28 @@ final class Violations implements Attack {
     private static final int GRANT = 4;
     private static final int BULK = 5;
     private static final int RETURN = 6;
-    private static final long END_MILLIS = 20_000;
+    /** How long the server may take to end a connection. It closes a connection that is silent after 15 s, or on soft 2.5 s. */
+    private static final long END_MILLIS = Rpma.provider().name().equals("soft") ? 2_000 : 12_000;
+    /** The number of attempts of which at least one must have had an effect. */
+    private static final int ENOUGH = 3;
+    /** How long to wait for an end that need not come. */
+    private static final long PERHAPS_MILLIS = 100;
+    /** The violation that is none if the server grants new credits in time. */
+    private static final int PERHAPS_NONE = 0;
     private static final byte[] HANDSHAKE = {0x4e, 0x52, 0x50, 0x4d, 1, 1, 0, 0, 0, 0, 0x40, 0, 0, 16, 0, 16};
 
     private SplittableRandom random;
     private RawPeer peer;
+    private int handshakes;
+    private int committed;
+    private int interrupted;
+    private int ended;
+    private int requested;
+    private int granted;
+    private int next;
+    /** Whether the violation is a write outside an area. */
+    private boolean outside;
+    private List<Integer> order = List.of();
 
     private interface Violation {
         void commit() throws RpmaException;
@@ -84,6 +104,24 @@ final class Violations implements Attack {
             peer.close();
             Report.say("count " + frames);
         } while (System.nanoTime() < end);
+        Report.say("did " + handshakes + " handshakes and " + committed + " violations, of which " + interrupted
+            + " ended during the sends, and the server ended " + ended + "; it granted " + granted + " of " + requested + " areas");
+        if (requested >= ENOUGH && granted == 0) {
+            Report.say("wrong the server has granted none of " + requested + " areas");
+        }
+    }
+
+    /** Returns the next violation: each of them once, in any order, before one is repeated. */
+    private int next() {
+        if (next == order.size()) {
+            List<Integer> all = new ArrayList<>(IntStream.range(0, violations.size()).boxed().toList());
+            for (int i = all.size(); i > 1; i--) {
+                Collections.swap(all, i - 1, random.nextInt(i));
+            }
+            order = all;
+            next = 0;
+        }
+        return order.get(next++);
     }
 
     private void handshake(Addresses addresses) throws RpmaException {
@@ -97,6 +135,7 @@ final class Violations implements Attack {
                 handshake[places[random.nextInt(places.length)]] = (byte) random.nextInt();
             }
         }
+        handshakes++;
         if (peer.connect(addresses.stream(), ByteBuffer.wrap(handshake)) == null) {
             Report.say("wrong no answer to the handshake " + Arrays.toString(handshake));
         }
@@ -108,15 +147,20 @@ final class Violations implements Attack {
             Report.say("wrong a right handshake was answered by " + event);
             return 1;
         }
-        int which = random.nextInt(violations.size());
+        int which = next();
+        outside = false;
+        committed++;
         try {
             violations.get(which).commit();
             peer.poll();
         } catch (RpmaException e) {
-            // The server has closed the connection during the sends.
-            return 1;
+            // The server has closed the connection during the sends, which the next event reports.
+            interrupted++;
         }
-        if (!peer.isEnded(END_MILLIS)) {
+        boolean mustEnd = which != PERHAPS_NONE && !outside;
+        if (peer.isEnded(mustEnd ? END_MILLIS : PERHAPS_MILLIS)) {
+            ended++;
+        } else if (mustEnd) {
             Report.say("wrong the connection goes on after violation " + which);
         }
         return 1;
@@ -152,20 +196,36 @@ final class Violations implements Attack {
 
     /** Requests an area, and then writes beyond its end, writes to the wrong place in it, or announces more data than it has. */
     private void writeToGrant() throws RpmaException {
+        requested++;
         peer.send(10, immediate(DATA, 0, 2));
         for (int i = 0; i < 50 && peer.grant() == null; i++) {
             peer.poll();
         }
         byte[] grant = peer.grant();
         if (grant != null) {
+            granted++;
             try (RemoteMemoryRegion area = Rpma.provider().openRemoteRegion(ByteBuffer.wrap(grant, 1, grant.length - 1))) {
                 switch (random.nextInt(3)) {
                     case 0 -> peer.write(area, 0, 100, immediate(BULK, 0, 0));
-                    case 1 -> peer.write(area, area.size() - 50, 100, immediate(BULK, 0, 0));
-                    default -> peer.write(area, area.size() + 4096, 100, immediate(BULK, 0, 0));
+                    case 1 -> writeOutside(area, area.size() - 50);
+                    default -> writeOutside(area, area.size() + 4096);
                 }
             }
         }
         peer.send(0, immediate(15, 0, 0));
+    }
+
+    /** The end of this process refuses such a write, or fails when the server has refused it: the server need not notice. */
+    private void writeOutside(RemoteMemoryRegion area, long offset) throws RpmaException {
+        outside = true;
+        peer.write(area, offset, 100, immediate(BULK, 0, 0));
+        long last = System.nanoTime() + END_MILLIS * 1_000_000;
+        boolean refused = !peer.poll();
+        while (!refused && System.nanoTime() < last) {
+            refused = !peer.poll();
+        }
+        if (!refused) {
+            Report.say("wrong a write to the place " + offset + " of an area of " + area.size() + " bytes is not refused");
+        }
     }
 }

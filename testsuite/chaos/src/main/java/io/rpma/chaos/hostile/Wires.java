@@ -34,6 +34,8 @@ final class Wires implements Attack {
     private static final byte FILL = 0x5a;
     private static final int MESSAGE = 4096;
     private static final int MOST_READS = 128;
+    /** The number of attempts of which at least one must have had an effect. */
+    private static final int ENOUGH = 10;
     private static final int[] EDGES = {0, 1, -1, Integer.MIN_VALUE, Integer.MAX_VALUE, 1 << 16, 1 << 30, (1 << 30) + 1};
 
     private SplittableRandom random;
@@ -44,6 +46,13 @@ final class Wires implements Attack {
     private long sent;
     private int honest;
     private int refused;
+    private int requests;
+    private int valid;
+    private int ended;
+    private int unanswered;
+    private int onceUnanswered;
+    private long returned;
+    private long onceReturned;
 
     @Override
     public void run(Addresses of, SplittableRandom from, long end) throws Exception {
@@ -65,8 +74,19 @@ final class Wires implements Attack {
             Report.say("count " + sent);
             sent = 0;
         } while (System.nanoTime() < end);
-        if (honest == 0 && refused > 2) {
+        report();
+    }
+
+    /** Reports what this process has done, and what has had no effect although it was done several times. */
+    private void report() {
+        Report.say("did " + requests + " requests, " + valid + " connections with frames, " + ended + " with too many reads, "
+            + unanswered + " with unanswered messages, of which " + returned + " came back, and " + onceUnanswered
+            + " with those that are sent once, of which " + onceReturned + " came back");
+        if (honest == 0 && refused > ENOUGH) {
             Report.say("wrong none of " + refused + " honest connections of this process worked");
+        }
+        if (unanswered > ENOUGH && returned == 0 || onceUnanswered > ENOUGH && onceReturned == 0) {
+            Report.say("wrong none of the messages of this process came back");
         }
     }
 
@@ -103,6 +123,7 @@ final class Wires implements Attack {
                 }
                 peer.write(request);
                 sent++;
+                requests++;
                 if (random.nextBoolean()) {
                     peer.reset();
                 }
@@ -144,6 +165,7 @@ final class Wires implements Attack {
             if (peer == null) {
                 return;
             }
+            valid++;
             int number = 1;
             try {
                 for (int i = random.nextInt(1, 60); i > 0; i--) {
@@ -189,7 +211,7 @@ final class Wires implements Attack {
             case 3 -> TcpPeer.frame(TcpPeer.FLUSH, 0, edge(), number, acknowledged, inside, regionKey, edge(), 0);
             case 4 -> TcpPeer.frame(random.nextInt(TcpPeer.READ_DATA, TcpPeer.RESUME + 1), 0, edge(), edge(), acknowledged,
                 inside, regionKey, random.nextInt(30), 0);
-            default -> TcpPeer.frame(TcpPeer.SEND, random.nextInt(4), bytes, number, acknowledged, 0, 0, 0, bytes, FILL);
+            default -> TcpPeer.frame(TcpPeer.SEND, random.nextInt(8), bytes, number, acknowledged, 0, 0, 0, bytes, FILL);
         };
     }
 
@@ -216,6 +238,7 @@ final class Wires implements Attack {
                 // The server has ended the connection because of the reads.
                 return;
             }
+            ended++;
             end(peer, "too many unanswered reads");
         }
     }
@@ -229,14 +252,22 @@ final class Wires implements Attack {
             if (peer == null) {
                 return;
             }
-            if (sendAndAnswer(peer)) {
+            boolean once = random.nextBoolean();
+            if (sendAndAnswer(peer, once ? TcpPeer.WANTED | TcpPeer.ONCE : TcpPeer.WANTED)) {
                 end(peer, "a frame of an unknown type");
+            }
+            if (once) {
+                onceUnanswered++;
+                onceReturned += peer.messages();
+            } else {
+                unanswered++;
+                returned += peer.messages();
             }
         }
     }
 
     /** Returns whether the server reads what this process sends, or has ended the connection. */
-    private boolean sendAndAnswer(TcpPeer peer) {
+    private boolean sendAndAnswer(TcpPeer peer, int flags) {
         int most = random.nextInt(1, 3000);
         int acknowledged = 0;
         int bold = random.nextInt(2, 200);
@@ -248,7 +279,7 @@ final class Wires implements Attack {
                 } else if (acknowledged < number - 40) {
                     acknowledged += random.nextInt(3);
                 }
-                peer.write(TcpPeer.frame(TcpPeer.SEND, TcpPeer.WANTED, MESSAGE, number, acknowledged, 0, 0, 0, MESSAGE, FILL));
+                peer.write(TcpPeer.frame(TcpPeer.SEND, flags, MESSAGE, number, acknowledged, 0, 0, 0, MESSAGE, FILL));
                 sent++;
                 if (random.nextInt(bold) == 0) {
                     answer(peer, random.nextInt(acknowledged, number + 1), acknowledged);
