@@ -226,6 +226,17 @@ class ConfigurationContractTest extends ContractCase {
         refused(INVALID, () -> PROVIDER.peerConfigFromDescriptor(null));
     }
 
+    /** rpma_peer_cfg_from_descriptor(3) only refuses fewer bytes, so that a later version can append some; any bit means yes. */
+    @Test
+    void onlyTheFirstByteOfAPeerConfigDescriptorIsRead() throws Exception {
+        try (PeerConfig opened = PROVIDER.peerConfigFromDescriptor(ByteBuffer.wrap(new byte[] {0, 1}))) {
+            assertFalse(opened.isDirectWriteToPmem());
+        }
+        try (PeerConfig opened = PROVIDER.peerConfigFromDescriptor(ByteBuffer.wrap(new byte[] {2, 0, 0}))) {
+            assertTrue(opened.isDirectWriteToPmem());
+        }
+    }
+
     /** rpma_peer_cfg_get_descriptor(3): RPMA_E_INVAL - desc is NULL; here a buffer also knows its end. */
     @Test
     void peerConfigDescriptorNeedsRoom() throws Exception {

@@ -145,6 +145,17 @@ class LibrpmaConfigTest {
         }
     }
 
+    /** The same holds for the other providers, as the contract says. */
+    @Test
+    void onlyTheFirstByteOfAPeerConfigDescriptorIsRead() throws Exception {
+        try (PeerConfig opened = provider.peerConfigFromDescriptor(ByteBuffer.wrap(new byte[] {0, 1}))) {
+            assertFalse(opened.isDirectWriteToPmem());
+        }
+        try (PeerConfig opened = provider.peerConfigFromDescriptor(ByteBuffer.wrap(new byte[] {2, 0, 0}))) {
+            assertTrue(opened.isDirectWriteToPmem());
+        }
+    }
+
     @Test
     void peerConfigRefusesBuffersThatDoNotFit() throws Exception {
         try (PeerConfig config = provider.newPeerConfig()) {
