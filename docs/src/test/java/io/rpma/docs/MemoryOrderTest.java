@@ -38,6 +38,7 @@ import java.util.TreeSet;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
+import javax.lang.model.element.Modifier;
 import javax.tools.JavaCompiler;
 import javax.tools.StandardJavaFileManager;
 import javax.tools.ToolProvider;
@@ -48,6 +49,8 @@ import org.junit.jupiter.api.Test;
 class MemoryOrderTest {
     private static final Path FILE = Documents.FOLDER.resolve("memory-order.md");
     private static final Pattern ROW = Pattern.compile("^\\| (M\\d+) \\|(.*)$", Pattern.MULTILINE);
+    /** A row, or an item of a list. */
+    private static final Pattern PART = Pattern.compile("^\\| M\\d+ \\|.*$|^\\* .*$(?:\\n  .*$)*", Pattern.MULTILINE);
     private static final Pattern CODE = Pattern.compile("`([^`]+)`");
     private static final Pattern QUALIFIED = Pattern.compile("([A-Z]\\w*[a-z]\\w*)\\.(\\w+)");
     private static final Pattern BARE = Pattern.compile("[a-z]\\w*|[A-Z][A-Z_]+");
@@ -65,6 +68,9 @@ class MemoryOrderTest {
     private static final Map<String, Set<String>> MEMBERS = new HashMap<>();
     /** For each method with full fences, the text from its comment to the last of them, one entry for each fence. */
     private static final Map<String, List<String>> FENCES = new TreeMap<>();
+
+    /** The volatile and atomic fields, and those with a VarHandle, as {@code Class.field}. */
+    private static final Set<String> SHARED = new TreeSet<>();
 
     private static String text;
 
@@ -112,6 +118,10 @@ class MemoryOrderTest {
                 for (Tree member : tree.getMembers()) {
                     if (member instanceof VariableTree field) {
                         members.add(field.getName().toString());
+                        if (field.getModifiers().getFlags().contains(Modifier.VOLATILE)
+                            || field.getType().toString().startsWith("Atomic")) {
+                            SHARED.add(type + '.' + field.getName());
+                        }
                     } else if (member instanceof MethodTree each) {
                         members.add(each.getName().toString());
                     }
@@ -131,6 +141,11 @@ class MemoryOrderTest {
 
         @Override
         public Void visitMethodInvocation(MethodInvocationTree tree, String method) {
+            if (tree.getMethodSelect().toString().endsWith("findVarHandle")) {
+                String owner = tree.getArguments().getFirst().toString();
+                String field = tree.getArguments().get(1).toString();
+                SHARED.add(owner.substring(0, owner.indexOf('.')) + '.' + field.substring(1, field.length() - 1));
+            }
             if (tree.getMethodSelect().toString().equals("Memory.fullFence")) {
                 FENCES.computeIfAbsent(type + '.' + method, name -> new ArrayList<>())
                     .add(source.substring((int) after, (int) positions.getStartPosition(unit, tree)));
@@ -169,6 +184,38 @@ class MemoryOrderTest {
         }
         assertTrue(rows.size() >= 60, rows::toString);
         assertEquals(Set.of(), wrong);
+    }
+
+    /** Each row, and each item of the list of fields that order nothing else, names classes and their fields. */
+    @Test
+    void everyVolatileFieldIsThere() {
+        Set<String> listed = new TreeSet<>();
+        Matcher part = PART.matcher(text);
+        while (part.find()) {
+            Set<String> types = new TreeSet<>();
+            Set<String> names = new TreeSet<>();
+            Matcher code = CODE.matcher(part.group());
+            while (code.find()) {
+                Matcher qualified = QUALIFIED.matcher(code.group(1));
+                if (qualified.matches()) {
+                    listed.add(code.group(1));
+                } else {
+                    names.add(code.group(1));
+                }
+            }
+            Matcher type = Pattern.compile("\\b[A-Z]\\w*[a-z]\\w*").matcher(part.group());
+            while (type.find()) {
+                types.add(type.group());
+            }
+            for (String each : types) {
+                Set<String> members = MEMBERS.getOrDefault(each, Set.of());
+                names.stream().filter(members::contains).forEach(name -> listed.add(each + '.' + name));
+            }
+        }
+        Set<String> missing = new TreeSet<>(SHARED);
+        missing.removeAll(listed);
+        assertTrue(SHARED.size() >= 60, SHARED::toString);
+        assertEquals(Set.of(), missing);
     }
 
     @Test
