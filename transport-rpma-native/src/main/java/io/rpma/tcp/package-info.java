@@ -28,9 +28,9 @@
  * io.rpma.tcp.TcpPeer}; {@link io.rpma.tcp.TcpDevice}; {@link io.rpma.tcp.TcpProvider}.
  *
  * <p>A connection costs a socket. An epoll set is created for its events, and for each of its completion queues, when the
- * descriptor for these is requested. Event loops have a task run instead ({@link io.rpma.Connection#eventFd(Runnable)}), so their
- * connections need no further descriptor. Every {@value io.rpma.tcp.ReadableDescriptor#MOST_USERS} of these sets share an event descriptor
- * ({@link io.rpma.tcp.ReadableDescriptor}).
+ * descriptor for these is requested. Event loops have a task run instead ({@link io.rpma.Connection#eventFd(Runnable)}), so
+ * their connections need no further descriptor. Every {@value io.rpma.tcp.ReadableDescriptor#MOST_USERS} of these sets share an
+ * event descriptor ({@link io.rpma.tcp.ReadableDescriptor}).
  *
  * <p>A peer can access the memory that was registered for it in the protection domain of its connection ({@link
  * io.rpma.tcp.ProtectionDomain}), with the key that it was given: this process checks key, bounds and usage at every access. When
