@@ -105,7 +105,8 @@ final class Violations implements Attack {
             Report.say("count " + frames);
         } while (System.nanoTime() < end);
         Report.say("did " + handshakes + " handshakes and " + committed + " violations, of which " + interrupted
-            + " ended during the sends, and the server ended " + ended + "; it granted " + granted + " of " + requested + " areas");
+            + " ended during the sends, and the server ended " + ended + "; it granted " + granted + " of " + requested
+            + " areas");
         if (requested >= ENOUGH && granted == 0) {
             Report.say("wrong the server has granted none of " + requested + " areas");
         }
