@@ -26,7 +26,7 @@ final class EventWait {
     /**
      * Waits for an event.
      *
-     * @param fd a descriptor that becomes readable when there may be an event
+     * @param fd a descriptor that becomes readable when there may be an event; negative if its object is closed
      * @param timeout how long to wait at most; with 0 there is a single attempt
      * @param attempt takes an event without waiting; {@link DescriptorWait#closing} waits for it to end
      * @return the event, or {@code null} if none arrived in time
@@ -41,7 +41,9 @@ final class EventWait {
         if (Thread.interrupted()) {
             throw new InterruptedException("interrupted before waiting for an event");
         }
-        if (timeout.isZero()) {
+        if (timeout.isZero() || fd < 0) {
+            // There is no descriptor only if its object has been closed before the descriptor was created, which the attempt
+            // reports.
             return attempt.look();
         }
         // Limit the deadline to the range in which values of nanoTime() can be compared.

@@ -333,4 +333,22 @@ class WaitContractTest extends ContractCase {
         }
         assertNull(pair().server.waitForEvent(SHORT));
     }
+
+    /** Several threads may wait for one closed connection and its queue, which may have no descriptors. */
+    @Test
+    void whatIsClosedIsNotWaitedFor() throws Exception {
+        Pair pair = pair();
+        CompletionQueue queue = pair.client.completionQueue();
+        pair.client.close();
+        FutureTask<Void> events = start(Thread::new, () -> {
+            for (int i = 0; i < 5_000; i++) {
+                refused(INVALID, () -> pair.client.waitForEvent(LONG));
+            }
+            return null;
+        });
+        for (int i = 0; i < 5_000; i++) {
+            refused(INVALID, () -> queue.waitForCompletions(LONG));
+        }
+        get(events);
+    }
 }
