@@ -12,13 +12,21 @@
  */
 package io.rpma.tcp;
 
-/** The queue of the peer's reads and persistent flushes whose answers have not been sent yet, in the order of arrival. */
+/**
+ * The queue of the peer's reads and persistent flushes whose answers have not been sent yet, in the order of arrival. It has
+ * memory for as many as there have been at a time, so that a connection without any, such as a stream, needs none.
+ */
 final class Answers {
-    private final int[] types = new int[Wire.MAX_READS];
-    private final long[] numbers = new long[Wire.MAX_READS];
-    private final long[] addresses = new long[Wire.MAX_READS];
-    private final long[] lengths = new long[Wire.MAX_READS];
-    private final TcpLocalMemoryRegion[] regions = new TcpLocalMemoryRegion[Wire.MAX_READS];
+    private static final int[] NO_INTS = {};
+    private static final long[] NO_LONGS = {};
+    private static final TcpLocalMemoryRegion[] NO_REGIONS = {};
+    private static final int LEAST = 8;
+
+    private int[] types = NO_INTS;
+    private long[] numbers = NO_LONGS;
+    private long[] addresses = NO_LONGS;
+    private long[] lengths = NO_LONGS;
+    private TcpLocalMemoryRegion[] regions = NO_REGIONS;
     private int first;
     private int count;
     // The result of making the first one persistent, or PENDING.
@@ -36,13 +44,40 @@ final class Answers {
     }
 
     private int index(int place) {
-        return (first + place) % Wire.MAX_READS;
+        return (first + place) % types.length;
+    }
+
+    /** Makes room for more, up to the number that a peer may have outstanding. */
+    private void grow() {
+        int capacity = Math.min(Math.max(LEAST, 2 * count), Wire.MAX_READS);
+        int[] newTypes = new int[capacity];
+        long[] newNumbers = new long[capacity];
+        long[] newAddresses = new long[capacity];
+        long[] newLengths = new long[capacity];
+        TcpLocalMemoryRegion[] newRegions = new TcpLocalMemoryRegion[capacity];
+        for (int i = 0; i < count; i++) {
+            int index = index(i);
+            newTypes[i] = types[index];
+            newNumbers[i] = numbers[index];
+            newAddresses[i] = addresses[index];
+            newLengths[i] = lengths[index];
+            newRegions[i] = regions[index];
+        }
+        types = newTypes;
+        numbers = newNumbers;
+        addresses = newAddresses;
+        lengths = newLengths;
+        regions = newRegions;
+        first = 0;
     }
 
     /** Adds an answer. Returns whether there was room. */
     boolean add(int type, long number, TcpLocalMemoryRegion region, long address, long length) {
         if (count == Wire.MAX_READS) {
             return false;
+        }
+        if (count == types.length) {
+            grow();
         }
         int index = index(count++);
         types[index] = type;

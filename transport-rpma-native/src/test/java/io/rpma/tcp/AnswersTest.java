@@ -15,6 +15,7 @@ package io.rpma.tcp;
 import org.junit.jupiter.api.Test;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /** Tests the queue of answers. */
@@ -48,5 +49,40 @@ class AnswersTest {
         answers.removeFrom(1);
         assertTrue(answers.isEmpty());
         assertEquals(Answers.PENDING, answers.persisted());
+    }
+
+    /** Answers wait in the order of arrival, however many there have been before and wherever in its memory the queue begins. */
+    @Test
+    void theOrderIsKeptWhenMoreAnswersWaitThanEverBefore() {
+        for (int waiting = 1; waiting <= Wire.MAX_READS; waiting++) {
+            Answers answers = new Answers();
+            int next = 1;
+            int oldest = 1;
+            for (int most = 1; most <= waiting; most++) {
+                while (answers.count() < most) {
+                    assertTrue(answers.add(Wire.FLUSH_PERSISTENT, next, null, 2L * next, 3L * next));
+                    next++;
+                }
+                assertEquals(Wire.FLUSH_PERSISTENT, answers.type(0));
+                assertEquals(oldest, answers.number(0));
+                answers.remove();
+                oldest++;
+            }
+            for (int place = 0; place < answers.count(); place++) {
+                assertEquals(oldest + place, answers.number(place));
+                assertEquals(2L * (oldest + place), answers.address(place));
+                assertEquals(3L * (oldest + place), answers.length(place));
+            }
+        }
+    }
+
+    @Test
+    void noMoreWaitThanAPeerMayHaveOutstanding() {
+        Answers answers = new Answers();
+        for (int number = 1; number <= Wire.MAX_READS; number++) {
+            assertTrue(answers.add(Wire.READ, number, null, 0, 0));
+        }
+        assertFalse(answers.add(Wire.READ, Wire.MAX_READS + 1, null, 0, 0));
+        assertEquals(Wire.MAX_READS, answers.number(Wire.MAX_READS - 1));
     }
 }
