@@ -16,6 +16,7 @@ import io.rpma.CompletionFlag;
 import io.rpma.CompletionQueue;
 import io.rpma.Connection;
 import io.rpma.ConnectionEvent;
+import io.rpma.ConnectionRequest;
 import io.rpma.Endpoint;
 import io.rpma.RpmaException;
 import io.rpma.SharedReceiveQueue;
@@ -76,7 +77,12 @@ class EventTaskContractTest extends ContractCase {
         Endpoint endpoint = endpoint();
         Watch atClient = new Watch();
         Watch atServer = new Watch();
-        Connection client = scope.own(peer().tryNewConnectionRequest(endpoint.localAddress(), config()).connect(null));
+        // The events begin before the listener has answered, if the provider allows it.
+        ConnectionRequest request = peer().tryNewConnectionRequest(endpoint.localAddress(), config());
+        if (request == null) {
+            request = peer().newConnectionRequest(endpoint.localAddress(), config());
+        }
+        Connection client = scope.own(request.connect(null));
         atClient.of(client);
         Connection server = scope.own(Wait.requestOf(client, endpoint, config()).connect(null));
         atServer.of(server);
