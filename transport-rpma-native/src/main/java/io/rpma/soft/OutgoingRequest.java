@@ -50,11 +50,19 @@ final class OutgoingRequest extends SoftConnectionRequest {
         this.rendezvous = rendezvous;
         this.sizes = sizes;
         this.route = route;
-        if (sizes.sharedReceiveQueue() != null) {
-            sizes.sharedReceiveQueue().hold();
-            holdsQueue = true;
-        }
         domain.addChild();
+        boolean done = false;
+        try {
+            if (sizes.sharedReceiveQueue() != null) {
+                sizes.sharedReceiveQueue().hold();
+                holdsQueue = true;
+            }
+            done = true;
+        } finally {
+            if (!done) {
+                domain.removeChild();
+            }
+        }
     }
 
     @Override

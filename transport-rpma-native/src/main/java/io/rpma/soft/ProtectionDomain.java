@@ -14,6 +14,7 @@
 package io.rpma.soft;
 
 import io.rpma.MemoryUsage;
+import io.rpma.RpmaException;
 import io.rpma.soft.shared.Segment;
 import io.rpma.software.SoftwarePeer;
 
@@ -68,12 +69,16 @@ final class ProtectionDomain {
         return ranges;
     }
 
-    /** Counts an object that belongs to this domain. */
-    void addChild() {
+    /**
+     * Counts an object that belongs to this domain. Called before the object is created.
+     *
+     * @throws RpmaException if the peer has been closed
+     */
+    void addChild() throws RpmaException {
         peer.addChild();
     }
 
-    /** Undoes {@link #addChild()}, because the object is closed. */
+    /** Undoes {@link #addChild()}, because the object is closed or has not been created. */
     void removeChild() {
         peer.removeChild();
     }

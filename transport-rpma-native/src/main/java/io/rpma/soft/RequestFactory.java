@@ -123,6 +123,7 @@ final class RequestFactory {
             return refuse(client.fd(), "the request makes no sense");
         }
         Sockets.takeMessage(client.fd());
+        // This cannot fail: the endpoint is open, and so is the peer.
         domain.addChild();
         return new IncomingRequest(domain, queues, new ControlSocket(process, client.fd(), client.pid()), view,
             address.getAddress().isAnyLocalAddress() ? client.dialled() : address, client.remote(), client.data());

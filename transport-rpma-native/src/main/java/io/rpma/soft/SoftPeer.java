@@ -101,10 +101,18 @@ final class SoftPeer extends SoftwarePeer {
         int completions = sizes.receiveCompletionQueueSize();
         Limits.check("receiveQueueSize", slots, 1, Limits.MAX_WORK_REQUESTS);
         Limits.check("receiveCompletionQueueSize", completions, 0, Limits.MAX_COMPLETIONS);
-        SoftSharedReceiveQueue queue = new SoftSharedReceiveQueue(domain, process.newReceiveQueue(), slots, completions);
-        process.add(queue);
         addChild();
-        return queue;
+        boolean done = false;
+        try {
+            SoftSharedReceiveQueue queue = new SoftSharedReceiveQueue(domain, process.newReceiveQueue(), slots, completions);
+            process.add(queue);
+            done = true;
+            return queue;
+        } finally {
+            if (!done) {
+                removeChild();
+            }
+        }
     }
 
     @Override
@@ -121,8 +129,11 @@ final class SoftPeer extends SoftwarePeer {
             segment.regions().incrementAndGet();
         }
         boolean reached = segment != null && ProtectionDomain.isReached(bits);
+        boolean counted = false;
         boolean done = false;
         try {
+            addChild();
+            counted = true;
             if (reached) {
                 // Send the range before the region has a key that a peer could use.
                 domain.ranges().publish(segment.range());
@@ -130,15 +141,17 @@ final class SoftPeer extends SoftwarePeer {
             int key = process.regions().enter(bits, address, size,
                 segment == null ? RegionTable.FOREIGN : segment.range().id(),
                 segment == null ? 0 : address - segment.range().address(), domain.number());
-            addChild();
             done = true;
             return new SoftLocalMemoryRegion(domain, memory, bits, key, segment);
         } finally {
             if (!done && segment != null) {
                 segment.regions().decrementAndGet();
-                if (reached) {
+                if (reached && counted) {
                     domain.ranges().retract(segment.range());
                 }
+            }
+            if (!done && counted) {
+                removeChild();
             }
         }
     }

@@ -22,11 +22,12 @@ import java.util.concurrent.atomic.AtomicInteger;
 /** The parts of a protection domain that do not depend on how its memory regions are accessed. Thread-safe. */
 public abstract class SoftwarePeer implements Peer {
     private static final int EBUSY = 16;
+    private static final int CLOSED = -1;
 
     private final SoftwareLog log;
     private final Device device;
+    // The number of open objects, CLOSED when the peer has been closed: it is closed only if there are none, and then gets none.
     private final AtomicInteger children = new AtomicInteger();
-    private volatile boolean closed;
 
     /**
      * Creates a peer.
@@ -43,25 +44,36 @@ public abstract class SoftwarePeer implements Peer {
         return device;
     }
 
-    /** Counts an object of this peer that has to be closed before the peer. */
-    public final void addChild() {
-        children.incrementAndGet();
+    /**
+     * Counts an object of this peer that has to be closed before the peer. Called before the object is created, because another
+     * thread may be closing the peer.
+     *
+     * @throws RpmaException {@link RpmaError#INVALID} if the peer has been closed
+     */
+    public final void addChild() throws RpmaException {
+        if (children.getAndUpdate(count -> count == CLOSED ? CLOSED : count + 1) == CLOSED) {
+            throw closed();
+        }
     }
 
-    /** Counts an object of this peer as closed. */
+    /** Counts an object of this peer as closed, or as not created. */
     public final void removeChild() {
         children.decrementAndGet();
     }
 
     /**
-     * Checks that the peer has not been closed.
+     * Checks that the peer has not been closed. Another thread may close it afterwards, before {@link #addChild}.
      *
      * @throws RpmaException {@link RpmaError#INVALID} if it has been
      */
     protected final void checkOpen() throws RpmaException {
-        if (closed) {
-            throw log.failure(RpmaError.INVALID, "the peer is closed");
+        if (children.get() == CLOSED) {
+            throw closed();
         }
+    }
+
+    private RpmaException closed() {
+        return log.failure(RpmaError.INVALID, "the peer is closed");
     }
 
     /**
@@ -96,15 +108,14 @@ public abstract class SoftwarePeer implements Peer {
 
     @Override
     public final synchronized void close() throws RpmaException {
-        if (closed) {
+        int open = children.compareAndExchange(0, CLOSED);
+        if (open == CLOSED) {
             return;
         }
-        int open = children.get();
         if (open > 0) {
             throw log.failure(RpmaError.PROVIDER, EBUSY, open + " endpoints, requests, connections, shared receive queues or"
                 + " memory regions of this peer are still open: close them first", null);
         }
-        closed = true;
         ended();
     }
 

@@ -27,8 +27,9 @@ final class IncomingRequest extends TcpConnectionRequest {
     // Whether the client may have received the acceptance. A rejection would then be a violation of the protocol.
     private boolean accepted;
 
-    /** Creates the request; the socket is taken over. */
-    IncomingRequest(ProtectionDomain domain, Queues queues, int socket, int version, InetSocketAddress remote, byte[] data) {
+    /** Creates the request; the socket is taken over. The endpoint is open, and so is the peer. */
+    IncomingRequest(ProtectionDomain domain, Queues queues, int socket, int version, InetSocketAddress remote, byte[] data)
+            throws RpmaException {
         super(domain, queues, remote);
         queues.pair().speak(version);
         this.socket = socket;

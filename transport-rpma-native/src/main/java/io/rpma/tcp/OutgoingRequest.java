@@ -22,7 +22,7 @@ import java.nio.ByteBuffer;
 final class OutgoingRequest extends TcpConnectionRequest {
     private final Dialer dialer;
 
-    OutgoingRequest(ProtectionDomain domain, Queues queues, Dialer dialer) {
+    OutgoingRequest(ProtectionDomain domain, Queues queues, Dialer dialer) throws RpmaException {
         super(domain, queues, dialer.remote());
         this.dialer = dialer;
     }

@@ -13,6 +13,7 @@
 package io.rpma.tcp;
 
 import io.rpma.Peer;
+import io.rpma.RpmaException;
 import io.rpma.software.SoftwarePeer;
 import java.lang.foreign.MemorySegment;
 import java.security.NoSuchAlgorithmException;
@@ -62,8 +63,13 @@ final class ProtectionDomain {
 
     // ---- what belongs to the domain
 
-    /** Counts what has to be closed before the peer: an endpoint, a request, a shared receive queue or a memory region. */
-    void hold() {
+    /**
+     * Counts what has to be closed before the peer, and is about to be created: an endpoint, a request, a shared receive queue or
+     * a memory region.
+     *
+     * @throws RpmaException if the peer has been closed
+     */
+    void hold() throws RpmaException {
         peer.addChild();
     }
 
@@ -75,10 +81,18 @@ final class ProtectionDomain {
     // ---- memory regions
 
     /** Registers memory, which has been checked, for usages given as bits. */
-    TcpLocalMemoryRegion register(MemorySegment memory, int usages) {
-        TcpLocalMemoryRegion region = enter(memory, usages);
+    TcpLocalMemoryRegion register(MemorySegment memory, int usages) throws RpmaException {
         hold();
-        return region;
+        boolean done = false;
+        try {
+            TcpLocalMemoryRegion region = enter(memory, usages);
+            done = true;
+            return region;
+        } finally {
+            if (!done) {
+                release();
+            }
+        }
     }
 
     private synchronized TcpLocalMemoryRegion enter(MemorySegment memory, int usages) {

@@ -22,7 +22,7 @@ abstract class TcpConnectionRequest extends SoftwareConnectionRequest {
     private final ProtectionDomain domain;
     private final Queues queues;
 
-    TcpConnectionRequest(ProtectionDomain domain, Queues queues, InetSocketAddress remoteAddress) {
+    TcpConnectionRequest(ProtectionDomain domain, Queues queues, InetSocketAddress remoteAddress) throws RpmaException {
         super(TcpLog.INSTANCE, remoteAddress);
         this.domain = domain;
         this.queues = queues;

@@ -49,9 +49,7 @@ final class TcpPeer extends SoftwarePeer {
     @Override
     public Endpoint listen(InetSocketAddress local) throws RpmaException {
         checkLocal(local);
-        TcpEndpoint endpoint = new TcpEndpoint(domain, local);
-        addChild();
-        return endpoint;
+        return create(() -> new TcpEndpoint(domain, local));
     }
 
     @Override
@@ -60,9 +58,27 @@ final class TcpPeer extends SoftwarePeer {
             return listen(local);
         }
         checkLocal(local);
-        TcpEndpoint endpoint = new TcpEndpoint(domain, port);
-        addChild();
-        return endpoint;
+        return create(() -> new TcpEndpoint(domain, port));
+    }
+
+    /** The constructor of an object that belongs to this peer. */
+    private interface Creation<T> {
+        T create() throws RpmaException;
+    }
+
+    /** Creates an object that belongs to this peer, and that releases the domain when it is closed. */
+    private <T> T create(Creation<T> creation) throws RpmaException {
+        domain.hold();
+        boolean done = false;
+        try {
+            T created = creation.create();
+            done = true;
+            return created;
+        } finally {
+            if (!done) {
+                domain.release();
+            }
+        }
     }
 
     @Override
@@ -115,9 +131,7 @@ final class TcpPeer extends SoftwarePeer {
         int completions = sizes.receiveCompletionQueueSize();
         QueueSizes.check("receiveQueueSize", slots, 1, Limits.MAX_WORK_REQUESTS);
         QueueSizes.check("receiveCompletionQueueSize", completions, 0, Limits.MAX_COMPLETIONS);
-        TcpSharedReceiveQueue queue = new TcpSharedReceiveQueue(domain, slots, completions);
-        addChild();
-        return queue;
+        return create(() -> new TcpSharedReceiveQueue(domain, slots, completions));
     }
 
     @Override

@@ -19,11 +19,17 @@ import io.rpma.ConnectionRequest;
 import io.rpma.Endpoint;
 import io.rpma.FlushType;
 import io.rpma.LocalMemoryRegion;
+import io.rpma.MemoryUsage;
 import io.rpma.Peer;
 import io.rpma.PeerConfig;
 import io.rpma.RpmaException;
 import io.rpma.SharedReceiveQueue;
+import io.rpma.SharedReceiveQueueConfig;
 import io.rpma.WorkCompletions;
+import java.lang.foreign.MemorySegment;
+import java.lang.reflect.Proxy;
+import java.util.AbstractSet;
+import java.util.Iterator;
 import java.util.Map;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Named;
@@ -36,6 +42,7 @@ import static io.rpma.RpmaError.INVALID;
 import static io.rpma.RpmaError.PROVIDER;
 import static io.rpma.contract.Contract.refused;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assumptions.assumeFalse;
 
 /** Tests handles that are used after closing, closed twice, or closed in the wrong order. */
 class LifecycleContractTest extends ContractCase {
@@ -129,6 +136,63 @@ class LifecycleContractTest extends ContractCase {
             Wait.request(endpoint, config()).close();
             client.close();
         }
+        assertEquals(Map.of(), DescriptorCheck.surplus(before));
+    }
+
+    /** A set of usages that closes a peer when it is first read, as another thread may do at that moment. */
+    private static final class ClosingUsages extends AbstractSet<MemoryUsage> {
+        private final Peer peer;
+        private boolean isRead;
+
+        ClosingUsages(Peer peer) {
+            this.peer = peer;
+        }
+
+        @Override
+        public Iterator<MemoryUsage> iterator() {
+            if (!isRead) {
+                isRead = true;
+                closePeer(peer);
+            }
+            return Memory.ALL.iterator();
+        }
+
+        @Override
+        public int size() {
+            return Memory.ALL.size();
+        }
+    }
+
+    private static void closePeer(Peer peer) {
+        try {
+            peer.close();
+        } catch (RpmaException e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    /** The peer is closed between the check that it is open and the creation of the region. */
+    @Test
+    void peerThatIsClosedMeanwhileRegistersNoMemory() throws Exception {
+        assumeFalse(Contract.PROVIDER.name().equals("librpma"), "librpma reads no argument after it has begun");
+        Peer peer = scope.own(Contract.DEVICE.newPeer());
+        MemorySegment segment = memory().take(64);
+        refused(INVALID, () -> peer.register(segment, new ClosingUsages(peer)));
+    }
+
+    /** The same for a shared receive queue. */
+    @Test
+    void peerThatIsClosedMeanwhileHasNoNewQueue() throws Exception {
+        assumeFalse(Contract.PROVIDER.name().equals("librpma"), "librpma reads no argument after it has begun");
+        Peer peer = scope.own(Contract.DEVICE.newPeer());
+        SharedReceiveQueueConfig sizes = scope.own(Contract.PROVIDER.newSharedReceiveQueueConfig());
+        SharedReceiveQueueConfig closing = (SharedReceiveQueueConfig) Proxy.newProxyInstance(getClass().getClassLoader(),
+            new Class<?>[] {SharedReceiveQueueConfig.class}, (proxy, method, arguments) -> {
+                closePeer(peer);
+                return method.invoke(sizes, arguments);
+            });
+        Map<String, Integer> before = DescriptorCheck.count();
+        refused(INVALID, () -> peer.newSharedReceiveQueue(closing));
         assertEquals(Map.of(), DescriptorCheck.surplus(before));
     }
 
