@@ -34,6 +34,7 @@ import io.rpma.netty.loop.HotQueues;
 import io.rpma.netty.loop.LoopCounts;
 import io.rpma.netty.loop.LoopTurn;
 import io.rpma.netty.loop.NativeAccess;
+import io.rpma.netty.loop.PostedTasks;
 import io.rpma.netty.loop.ReceiveModeration;
 import io.rpma.netty.loop.Registrations;
 import io.rpma.netty.loop.RpmaIoHandle;
@@ -91,7 +92,7 @@ public final class RpmaIoHandler implements IoHandler {
     private RpmaIoHandler(ThreadAwareExecutor executor, IoHandler epoll, RpmaPolling polling) {
         this.executor = executor;
         this.epoll = epoll;
-        set = new EpollSet(epoll, turn);
+        set = new EpollSet(epoll, turn, new PostedTasks(executor));
         registrations = new Registrations(executor, counters);
         spin = spin(polling);
         hot = new HotQueues(spin.isEndless(), counters, turn, moderation);

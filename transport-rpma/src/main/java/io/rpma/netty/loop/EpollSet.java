@@ -29,8 +29,10 @@ public final class EpollSet {
 
     private final IoHandler epoll;
     private final LoopTurn turn;
+    private final PostedTasks posted;
     private final LimitedContext nonBlocking = new LimitedContext(0);
     private final LimitedContext brief = new LimitedContext(BRIEF_NANOS);
+    private final LimitedContext afterTasks = new LimitedContext(0);
     // Registrations that were opened since epoll last ran. One that is closed before epoll runs again is never added to the
     // epoll set.
     private final ArrayList<RpmaRegistration> fresh = new ArrayList<>();
@@ -42,10 +44,17 @@ public final class EpollSet {
      *
      * @param epoll Netty's handler
      * @param turn counts what is handled
+     * @param posted the tasks of other threads
      */
-    public EpollSet(IoHandler epoll, LoopTurn turn) {
+    public EpollSet(IoHandler epoll, LoopTurn turn, PostedTasks posted) {
         this.epoll = epoll;
         this.turn = turn;
+        this.posted = posted;
+    }
+
+    /** Returns the tasks of other threads. */
+    PostedTasks posted() {
+        return posted;
     }
 
     /**
@@ -83,10 +92,12 @@ public final class EpollSet {
             fresh.get(i).watch();
         }
         fresh.clear();
+        int late = posted.runRefused();
         // The handles of this transport are counted in DescriptorWatch.handle(); the others belong to epoll's own channels.
         turn.dispatched = 0;
-        int ready = epoll.run(context);
-        turn.active += ready - turn.dispatched;
+        // A task may have made a queue hot, which has to be polled before the loop waits.
+        int ready = epoll.run(late == 0 ? context : afterTasks.of(context));
+        turn.active += late + ready - turn.dispatched;
     }
 
     /** Called when a registration was opened: its event descriptors are added to the epoll set when epoll has its turn. */

@@ -20,7 +20,6 @@ import io.netty.util.internal.logging.InternalLoggerFactory;
 import io.rpma.CompletionQueue;
 import io.rpma.Connection;
 import io.rpma.WorkCompletions;
-import java.util.concurrent.RejectedExecutionException;
 
 /**
  * The registration of one handle on its event loop. It adds the handle's descriptors to the epoll set, and its completion queue
@@ -104,7 +103,7 @@ public final class RpmaRegistration implements IoRegistration, DescriptorWatch.O
      */
     private boolean watchQueue() {
         try {
-            int fd = queue.fd(() -> onLoop(this::completionsPosted));
+            int fd = queue.fd(() -> epoll.posted().post(this::completionsPosted));
             if (fd == Connection.NO_DESCRIPTOR) {
                 hasTask = true;
             } else {
@@ -133,15 +132,6 @@ public final class RpmaRegistration implements IoRegistration, DescriptorWatch.O
     private void eventsPosted() {
         if (valid && events != null) {
             eventsReady();
-        }
-    }
-
-    /** Runs a task on the loop after the current ones. Any thread calls this method, and may hold locks of the provider. */
-    private void onLoop(Runnable task) {
-        try {
-            registrations.executor().execute(task);
-        } catch (RejectedExecutionException e) {
-            LOGGER.trace("The loop of {} ends, which looks for the last events itself.", handle, e);
         }
     }
 
@@ -216,7 +206,7 @@ public final class RpmaRegistration implements IoRegistration, DescriptorWatch.O
             return;
         }
         if (onEvents == null) {
-            onEvents = () -> onLoop(this::eventsPosted);
+            onEvents = () -> epoll.posted().post(this::eventsPosted);
         }
         try {
             watch(handle.eventFds(onEvents));
@@ -290,11 +280,8 @@ public final class RpmaRegistration implements IoRegistration, DescriptorWatch.O
         if (registrations.executor().isExecutorThread(Thread.currentThread())) {
             cancelOnLoop();
         } else {
-            try {
-                registrations.executor().execute(this::cancelOnLoop);
-            } catch (RejectedExecutionException e) {
-                LOGGER.trace("The loop of {} ends, which removes the registration.", handle, e);
-            }
+            // A loop that has ended accepts no task, and has removed the registration.
+            epoll.posted().post(this::cancelOnLoop);
         }
         return true;
     }
