@@ -51,6 +51,10 @@ final class OptionValues {
          * Sets the value, or throws an exception. The type is checked here, because an option is generic at compile time only.
          */
         void set(Object given) {
+            if (given != null && !type.isInstance(given)) {
+                throw new ClassCastException(nameOf(option) + " is '" + given + "' of the type " + given.getClass().getName()
+                    + "; its type is " + type.getName());
+            }
             value = in.apply(type.cast(given));
             isSet = true;
         }
@@ -136,9 +140,12 @@ final class OptionValues {
     /** Throws an exception if a number is out of bounds. */
     static void check(ChannelOption<?> option, int value, String unit, int min, int max) {
         if (value < min || value > max) {
-            String name = option.name();
-            throw new IllegalArgumentException(name.substring(name.lastIndexOf('#') + 1) + " is " + value + unit
-                + "; allowed are " + min + " to " + max);
+            throw new IllegalArgumentException(nameOf(option) + " is " + value + unit + "; allowed are " + min + " to " + max);
         }
+    }
+
+    /** Returns the name of an option without the class that declares it. */
+    static String nameOf(ChannelOption<?> option) {
+        return option.name().substring(option.name().lastIndexOf('#') + 1);
     }
 }

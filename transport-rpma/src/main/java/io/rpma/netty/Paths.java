@@ -16,8 +16,9 @@ package io.rpma.netty;
 import io.rpma.Rpma;
 import io.rpma.RpmaProvider;
 import java.util.ArrayList;
-import java.util.EnumSet;
+import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Set;
 
 /** Determines which paths this process has, and which of them a channel may take. */
 final class Paths {
@@ -38,11 +39,22 @@ final class Paths {
     }
 
     private static List<RpmaPath> checked(List<RpmaPath> paths) {
-        if (paths.isEmpty() || EnumSet.copyOf(paths).size() < paths.size()) {
-            throw new IllegalArgumentException("RPMA_PATHS is " + paths + "; it must name at least one of "
-                + List.of(RpmaPath.values()) + ", and none twice");
+        Set<RpmaPath> named = new LinkedHashSet<>();
+        // The types of the elements exist at compile time only.
+        for (Object each : paths.toArray()) {
+            if (!(each instanceof RpmaPath path) || !named.add(path)) {
+                throw invalid(paths);
+            }
         }
-        return List.copyOf(paths);
+        if (named.isEmpty()) {
+            throw invalid(paths);
+        }
+        return List.copyOf(named);
+    }
+
+    private static IllegalArgumentException invalid(List<RpmaPath> paths) {
+        return new IllegalArgumentException("RPMA_PATHS is " + paths + "; it must name at least one of "
+            + List.of(RpmaPath.values()) + ", and none twice");
     }
 
     /**

@@ -57,7 +57,7 @@ final class WithoutEffect {
         boolean isOfServer = owner.warnings() != null;
         // The constants are instances of the superclass; only their name identifies them.
         boolean isOurs = option.name().startsWith(RpmaChannelOption.class.getName() + '#');
-        String name = name(option);
+        String name = OptionValues.nameOf(option);
         if (isServer && OF_CHILDREN.contains(option) && (isStream || !OF_STREAMS.contains(option))) {
             warn(owner, name + " was set on a server channel and has no effect there: set it by childOption(...)");
         } else if (!isServer && OF_SERVERS.contains(option)) {
@@ -82,13 +82,10 @@ final class WithoutEffect {
     private static void checkBeside(OptionOwner owner, OptionValues values) {
         BESIDE.forEach((option, other) -> {
             if (values.isSet(option) && values.isSet(other)) {
-                warn(owner, name(option) + " has no effect together with " + name(other) + ": set one of them");
+                warn(owner, OptionValues.nameOf(option) + " has no effect together with " + OptionValues.nameOf(other)
+                    + ": set one of them");
             }
         });
-    }
-
-    private static String name(ChannelOption<?> option) {
-        return option.name().substring(option.name().lastIndexOf('#') + 1);
     }
 
     private static void warn(OptionOwner owner, String text) {

@@ -22,6 +22,8 @@ import io.netty.channel.ChannelConfig;
 import io.netty.channel.ChannelOption;
 import java.lang.reflect.Field;
 import java.nio.ByteBuffer;
+import java.util.Arrays;
+import java.util.Collections;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
@@ -137,14 +139,35 @@ class ChannelOptionsTest {
         assertEquals(before, channel.config().getOption(option));
     }
 
-    /** A value of a wrong type is refused when it is set and not when it is used. */
+    /** A value of a wrong type is refused when it is set and not when it is used; the message names the option. */
     @Test
     @SuppressWarnings({"unchecked", "rawtypes"})
     void aValueOfAnotherTypeIsRefused() {
         for (Channel channel : streams()) {
             ChannelOption option = RpmaChannelOption.RPMA_SHARED_RECEIVE_QUEUE;
-            assertThrows(ClassCastException.class, () -> channel.config().setOption(option, "yes"));
+            Exception refused = assertThrows(ClassCastException.class, () -> channel.config().setOption(option, "yes"));
+            assertEquals("RPMA_SHARED_RECEIVE_QUEUE is 'yes' of the type java.lang.String; its type is java.lang.Boolean",
+                refused.getMessage());
             assertEquals(true, channel.config().getOption(RpmaChannelOption.RPMA_SHARED_RECEIVE_QUEUE));
+            ChannelOption number = RpmaChannelOption.RPMA_RECEIVE_BUFFERS;
+            refused = assertThrows(ClassCastException.class, () -> channel.config().setOption(number, 16L));
+            assertEquals("RPMA_RECEIVE_BUFFERS is '16' of the type java.lang.Long; its type is java.lang.Integer",
+                refused.getMessage());
+            channel.unsafe().closeForcibly();
+        }
+    }
+
+    /** A list of paths that contains something else is refused, and the message shows the list. */
+    @Test
+    @SuppressWarnings({"unchecked", "rawtypes"})
+    void aListOfOtherThingsThanPathsIsRefused() {
+        for (Channel channel : List.of(new RpmaChannel(), new RpmaMessageServerChannel())) {
+            ChannelOption paths = RpmaChannelOption.RPMA_PATHS;
+            for (List<?> list : List.of(Arrays.asList(RpmaPath.TCP, null), Collections.singletonList(null), List.of("tcp"),
+                    Arrays.asList(RpmaPath.TCP, "shared-memory"))) {
+                assertRefused(channel, paths, list, "RPMA_PATHS is " + list + "; it must name at least one of"
+                    + " [shared-memory, rdma, tcp], and none twice");
+            }
             channel.unsafe().closeForcibly();
         }
     }
