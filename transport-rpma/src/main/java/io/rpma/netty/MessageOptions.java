@@ -82,12 +82,13 @@ final class MessageOptions {
         int sends = sendQueue.get();
         boolean apart = receiveCompletionQueue.get();
         int most = limits.maxQueuePairWorkRequests();
-        int completions = apart ? Math.max(count, sends) : count + sends;
+        long completions = apart ? Math.max(count, sends) : (long) count + sends;
         if (from == null && count > most || sends > most || completions > limits.maxCompletionQueueSize()) {
-            throw new IllegalArgumentException("RPMA_RECEIVE_BUFFERS is " + count + " and RPMA_SEND_QUEUE_SIZE " + sends
-                + "; the device offers " + most + " work requests for each queue and " + limits.maxCompletionQueueSize()
-                + " completions" + (apart ? " for each" : " for both: lower them, or give the receives a"
-                    + " completion queue of their own (RPMA_RECEIVE_COMPLETION_QUEUE)"));
+            throw new IllegalArgumentException((from != null ? "RPMA_RECEIVE_QUEUE is a " + from
+                : "RPMA_RECEIVE_BUFFERS is " + count) + " and RPMA_SEND_QUEUE_SIZE " + sends + "; the device offers " + most
+                + " work requests for each queue and " + limits.maxCompletionQueueSize() + " completions for "
+                + (apart ? "each: " : "both: ") + (from != null ? "use a smaller queue" : "lower them")
+                + (apart ? "" : ", or give the receives a completion queue of their own (RPMA_RECEIVE_COMPLETION_QUEUE)"));
         }
         int peerBytes = peerReceiveBytes.get();
         return new MessageSizes((int) Math.min(from != null ? from.receiveBytes() : receiveBytes.get(), limits.maxMessageSize()),

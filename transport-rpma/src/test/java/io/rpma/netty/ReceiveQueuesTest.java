@@ -37,6 +37,7 @@ import io.netty.util.ReferenceCountUtil;
 import io.netty.util.concurrent.EventExecutor;
 import io.netty.util.concurrent.Future;
 import io.netty.util.concurrent.Promise;
+import io.rpma.DeviceLimits;
 import io.rpma.MemoryUsage;
 import io.rpma.Rpma;
 import io.rpma.RpmaException;
@@ -624,6 +625,29 @@ class ReceiveQueuesTest {
         assertTrue(bind.channel().closeFuture().await(20, TimeUnit.SECONDS));
         huge.release();
         assertEquals(0, huge.refCnt());
+    }
+
+    /** The message names what the application has set: the queue, and not the number of receives of a connection's own. */
+    @ParameterizedTest
+    @ValueSource(ints = {Integer.MAX_VALUE >> 8, Integer.MAX_VALUE})
+    void aQueueThatIsTooLargeIsNamedByTheFailure(int receives) throws Exception {
+        DeviceLimits limits = Rpma.provider().devices().getFirst().limits();
+        for (boolean apart : new boolean[] {false, true}) {
+            RpmaSharedReceiveQueue huge = new RpmaSharedReceiveQueue(receives, 64);
+            Bootstrap connecting = new Bootstrap().group(group).channel(RpmaMessageChannel.class)
+                .handler(new ConnectedChannels.End()).option(RpmaChannelOption.RPMA_RECEIVE_QUEUE, huge)
+                .option(RpmaChannelOption.RPMA_RECEIVE_COMPLETION_QUEUE, apart);
+            Channel server = serve(false, false);
+            ChannelFuture connect = connecting.connect(server.localAddress()).await();
+            String message = connect.cause().getMessage();
+            assertTrue(message.startsWith("RPMA_RECEIVE_QUEUE is a shared receive queue of " + receives + " buffers of 64 bytes"
+                + " and RPMA_SEND_QUEUE_SIZE 64; the device offers " + limits.maxQueuePairWorkRequests()), message);
+            assertTrue(message.contains("use a smaller queue"), message);
+            assertFalse(message.contains("RPMA_RECEIVE_BUFFERS"), message);
+            server.close().sync();
+            huge.release();
+            assertEquals(0, huge.refCnt());
+        }
     }
 
     /**
