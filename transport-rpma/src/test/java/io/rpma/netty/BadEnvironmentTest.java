@@ -131,6 +131,19 @@ class BadEnvironmentTest {
             + " property the value is 512");
     }
 
+    /** The limit is only needed when a peer has large data, but it is checked when a channel is bound. */
+    @Test
+    void aNegativeLimitOfMemoryForLargeDataFailsTheBindAndNamesWhatIsAllowed() throws Exception {
+        String said = run("BIND", with("-Dio.rpma.netty.maxBulkBytes=-1"), "127.0.0.1");
+        assertSays(said, "-Dio.rpma.netty.maxBulkBytes is -1; allowed are 0 to 4398046511104, and without the property the value"
+            + " is ");
+    }
+
+    @Test
+    void noMemoryForLargeDataIsAllowed() throws Exception {
+        assertSays(run("BIND", with("-Dio.rpma.netty.maxBulkBytes=0"), "127.0.0.1"), "ok");
+    }
+
     @Test
     void theLimitsThemselvesAreAllowed() throws Exception {
         for (String buffers : List.of("64", "16777216")) {

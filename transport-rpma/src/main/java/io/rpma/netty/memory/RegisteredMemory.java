@@ -35,6 +35,13 @@ public final class RegisteredMemory {
     public static final long MAX_BYTES = NumberProperty.get("io.rpma.netty.maxRegisteredBytes",
         Math.clamp(Runtime.getRuntime().maxMemory(), Slabs.SLAB_SIZE, Slabs.MAX_BYTES), Slabs.SLAB_SIZE, Slabs.MAX_BYTES);
 
+    /**
+     * The largest number of bytes that the memory for large data of all connections together may have. It is read here, so that
+     * a value that is not allowed fails each bind and each connect, and not the first large data of a peer.
+     */
+    public static final long MAX_BULK_BYTES =
+        NumberProperty.get("io.rpma.netty.maxBulkBytes", MAX_BYTES / 4, 0, Slabs.MAX_BYTES);
+
     /** The largest registered buffer in bytes. */
     static final int MAX_CAPACITY = Slabs.SLAB_SIZE;
 

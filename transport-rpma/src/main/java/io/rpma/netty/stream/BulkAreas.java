@@ -13,7 +13,6 @@
 
 package io.rpma.netty.stream;
 
-import io.netty.util.internal.SystemPropertyUtil;
 import io.netty.util.internal.logging.InternalLogger;
 import io.netty.util.internal.logging.InternalLoggerFactory;
 import io.rpma.LocalMemoryRegion;
@@ -49,9 +48,6 @@ public final class BulkAreas {
      */
     public static final int WINDOW = 4;
 
-    /** The largest number of bytes that the blocks of memory of the areas of all connections together may have. */
-    private static final long MAX_BYTES =
-        SystemPropertyUtil.getLong("io.rpma.netty.maxBulkBytes", RegisteredMemory.MAX_BYTES / 4);
     private static final AtomicLong BYTES = new AtomicLong();
 
     /**
@@ -152,7 +148,7 @@ public final class BulkAreas {
         int shift = BuddyArena.shift(size);
         // The block may be larger than the area.
         int block = 1 << shift;
-        if (BYTES.addAndGet(block) > MAX_BYTES) {
+        if (BYTES.addAndGet(block) > RegisteredMemory.MAX_BULK_BYTES) {
             BYTES.addAndGet(-block);
             return null;
         }
