@@ -171,8 +171,8 @@ abstract class AbstractRpmaChannel extends AbstractChannel {
             }
 
             @Override
-            public boolean isConnected() {
-                return pair() != null;
+            public boolean hasBegun() {
+                return pair() != null || handle().connecting.hasBegun();
             }
 
             @Override

@@ -272,8 +272,8 @@ abstract class AbstractRpmaServerChannel extends AbstractChannel implements Serv
             }
 
             @Override
-            public boolean isConnected() {
-                return false;
+            public boolean hasBegun() {
+                return !listening.isEmpty();
             }
 
             @Override

@@ -61,6 +61,11 @@ final class Connecting implements ConnectAttempt.Owner {
         return attempt != null;
     }
 
+    /** Returns whether the channel has begun to connect, now or earlier. May be called on any thread. */
+    boolean hasBegun() {
+        return choice != null;
+    }
+
     /**
      * Begins to connect.
      *

@@ -19,7 +19,8 @@ import java.util.Set;
 interface OptionOwner {
     boolean isServer();
 
-    boolean isConnected();
+    /** Returns whether the channel has begun to connect, or is bound. */
+    boolean hasBegun();
 
     /**
      * Returns the warnings that were logged about options without effect on a server channel and its children, or {@code null}

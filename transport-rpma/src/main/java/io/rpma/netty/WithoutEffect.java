@@ -68,12 +68,16 @@ final class WithoutEffect {
         } else if (isOurs && values.find(option) == null) {
             warn(owner, name + " has no effect on " + (isStream ? "streams: it belongs to message channels"
                 : "message channels: it belongs to streams"));
-        } else if (isOurs && owner.isConnected()) {
+        } else if (isServer && option == RpmaChannelOption.RPMA_PATHS && owner.hasBegun()) {
+            // The other options of a server apply to the children that it accepts afterwards.
+            warn(owner, name + " was set on a server channel that is bound already, and has no effect there: set it by"
+                + " option(...) of the ServerBootstrap");
+        } else if (isOurs && !isServer && owner.hasBegun()) {
             warn(owner, name + (isOfServer
                 ? " was set on a connection that has been accepted already, and has no effect there: set it by option(...) of the"
                 + " ServerBootstrap, not by childOption(...)"
-                : " was set on a channel that is connected already, and has no effect there: set it by option(...) of the"
-                + " Bootstrap"));
+                : " was set on a channel that is connecting or connected already, and has no effect there: set it by option(...)"
+                + " of the Bootstrap"));
         } else {
             checkBeside(owner, values);
         }

@@ -14,15 +14,21 @@
 package io.rpma.netty;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.netty.bootstrap.Bootstrap;
+import io.netty.bootstrap.ServerBootstrap;
 import io.netty.channel.Channel;
+import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelOption;
 import io.netty.channel.WriteBufferWaterMark;
+import io.netty.util.NetUtil;
 import io.rpma.netty.ConnectedChannels.End;
 import io.rpma.netty.ConnectedChannels.Kind;
+import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
+import java.util.List;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
@@ -107,12 +113,50 @@ class WithoutEffectTest {
     void aClientThatIsConnectedIsTold() throws Exception {
         try (ConnectedChannels channels = new ConnectedChannels(group, Kind.MESSAGES, server -> { },
                 client -> client.option(RpmaChannelOption.RPMA_PEER_RECEIVE_BUFFER_BYTES, 64 << 10))) {
-            String text = "RPMA_PEER_RECEIVE_BUFFER_BYTES was set on a channel that is connected already, and has no effect"
-                + " there: set it by option(...) of the Bootstrap";
+            String text = "RPMA_PEER_RECEIVE_BUFFER_BYTES was set on a channel that is connecting or connected already, and has"
+                + " no effect there: set it by option(...) of the Bootstrap";
             // The set belongs to the process, so another test may have added the text.
             WithoutEffect.AT_CLIENTS.remove(text);
             channels.client.config().setOption(RpmaChannelOption.RPMA_PEER_RECEIVE_BUFFER_BYTES, 1 << 10);
             assertTrue(WithoutEffect.AT_CLIENTS.contains(text));
+        }
+    }
+
+    /** An option that is set while the channel connects comes too late: the connection is made by the options before. */
+    @ParameterizedTest
+    @EnumSource
+    void aClientThatConnectsIsTold(Kind kind) throws Exception {
+        String text = "RPMA_RECEIVE_BUFFER_BYTES was set on a channel that is connecting or connected already, and has no effect"
+            + " there: set it by option(...) of the Bootstrap";
+        // The set belongs to the process, so another test may have added the text.
+        WithoutEffect.AT_CLIENTS.remove(text);
+        Channel listener = new ServerBootstrap().group(group).channel(kind.server).childHandler(new End())
+            .bind(new InetSocketAddress(NetUtil.LOCALHOST, 0)).sync().channel();
+        Channel client = new Bootstrap().group(group).channel(kind.client).handler(new End()).register().sync().channel();
+        client.config().setOption(RpmaChannelOption.RPMA_RECEIVE_BUFFER_BYTES, 512);
+        assertFalse(WithoutEffect.AT_CLIENTS.contains(text));
+        ChannelFuture connect = client.eventLoop().submit(() -> {
+            ChannelFuture begun = client.connect(listener.localAddress());
+            client.config().setOption(RpmaChannelOption.RPMA_RECEIVE_BUFFER_BYTES, 1024);
+            return begun;
+        }).get();
+        connect.sync();
+        assertTrue(WithoutEffect.AT_CLIENTS.contains(text));
+        client.close().sync();
+        listener.close().sync();
+    }
+
+    /** A server channel listens on the paths that it had when it was bound. The other options apply to later children. */
+    @ParameterizedTest
+    @EnumSource
+    void aServerThatIsBoundIsToldOfPaths(Kind kind) throws Exception {
+        try (ConnectedChannels channels = new ConnectedChannels(group, kind, server -> { }, client -> { })) {
+            List<RpmaPath> paths = channels.listener.config().getOption(RpmaChannelOption.RPMA_PATHS);
+            channels.listener.config().setOption(RpmaChannelOption.RPMA_RECEIVE_BUFFERS, 8);
+            assertEquals(Set.of(), told(channels));
+            channels.listener.config().setOption(RpmaChannelOption.RPMA_PATHS, paths);
+            assertEquals(Set.of("RPMA_PATHS was set on a server channel that is bound already, and has no effect there: set it by"
+                + " option(...) of the ServerBootstrap"), told(channels));
         }
     }
 
