@@ -13,7 +13,6 @@
 
 package io.rpma.netty;
 
-import io.netty.channel.ChannelConfig;
 import io.netty.channel.ChannelPipeline;
 import io.netty.channel.RecvByteBufAllocator;
 import io.netty.util.internal.PlatformDependent;
@@ -151,24 +150,54 @@ final class ReadLoop {
     }
 
     private void readTurn() {
-        ChannelConfig config = channel.config();
-        ChannelPipeline pipeline = channel.pipeline();
-        RecvByteBufAllocator.ExtendedHandle handle = (RecvByteBufAllocator.ExtendedHandle) channel.unsafe().recvBufAllocHandle();
-        handle.reset(config);
+        RecvByteBufAllocator.ExtendedHandle ready = null;
         reading = true;
         try {
+            RecvByteBufAllocator.ExtendedHandle handle =
+                (RecvByteBufAllocator.ExtendedHandle) channel.unsafe().recvBufAllocHandle();
+            handle.reset(channel.config());
+            ready = handle;
             boolean drained = (boolean) READ_ARRIVED.method().invokeExact(source, handle);
             handle.readComplete();
-            pipeline.fireChannelReadComplete();
+            channel.pipeline().fireChannelReadComplete();
             source.turnEnded(drained);
         } catch (Throwable t) {
-            handle.readComplete();
-            pipeline.fireChannelReadComplete();
-            pipeline.fireExceptionCaught(t);
-            source.readFailed(t);
+            turnFailed(ready, t);
         } finally {
             reading = false;
             readMore();
+        }
+    }
+
+    /**
+     * Notifies the pipeline of an exception that was thrown while reading.
+     *
+     * @param handle the handle, or {@code null} if a turn cannot begin because the handle of the application throws exceptions
+     */
+    private void turnFailed(RecvByteBufAllocator.ExtendedHandle handle, Throwable cause) {
+        boolean usable = handle != null && isCompleted(handle, cause);
+        ChannelPipeline pipeline = channel.pipeline();
+        if (handle != null) {
+            pipeline.fireChannelReadComplete();
+        }
+        pipeline.fireExceptionCaught(cause);
+        if (usable) {
+            source.readFailed(cause);
+        } else {
+            // Nothing can be read any more, and the peer would wait for it without an end.
+            channel.unsafe().close(channel.unsafe().voidPromise());
+        }
+    }
+
+    private static boolean isCompleted(RecvByteBufAllocator.ExtendedHandle handle, Throwable cause) {
+        try {
+            handle.readComplete();
+            return true;
+        } catch (Throwable t) {
+            if (t != cause) {
+                cause.addSuppressed(t);
+            }
+            return false;
         }
     }
 

@@ -25,6 +25,7 @@ import io.netty.buffer.ByteBufAllocator;
 import io.netty.buffer.Unpooled;
 import io.netty.buffer.UnpooledByteBufAllocator;
 import io.netty.channel.Channel;
+import io.netty.channel.ChannelConfig;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.ChannelOption;
@@ -40,6 +41,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** Tests that nothing is lost and nothing leaks if the {@link RecvByteBufAllocator} of the application throws exceptions. */
@@ -171,6 +173,81 @@ class FailingReadsTest {
             sent.release();
             assertSame(failure, channels.atServer.failure());
             channels.server.closeFuture().sync();
+        }
+    }
+
+    /** The method of the allocator or of its handle without which no turn of reading can begin or end. */
+    enum Unusable { NEW_HANDLE, RESET, READ_COMPLETE }
+
+    /** Nothing can be read any more. The application is told why its channel is closed; the other channels continue. */
+    @ParameterizedTest
+    @CsvSource({"STREAM,NEW_HANDLE", "STREAM,RESET", "STREAM,READ_COMPLETE", "MESSAGES,NEW_HANDLE", "MESSAGES,RESET",
+        "MESSAGES,READ_COMPLETE"})
+    void aHandleThatCannotBeUsedClosesItsChannelWithTheReason(Kind kind, Unusable unusable) throws Exception {
+        DefaultMaxMessagesRecvByteBufAllocator allocator = new DefaultMaxMessagesRecvByteBufAllocator() {
+            @Override
+            public MaxMessageHandle newHandle() {
+                fail(Unusable.NEW_HANDLE);
+                return new MaxMessageHandle() {
+                    @Override
+                    public int guess() {
+                        return 1_000;
+                    }
+
+                    @Override
+                    public void reset(ChannelConfig config) {
+                        super.reset(config);
+                        fail(Unusable.RESET);
+                    }
+
+                    @Override
+                    public void readComplete() {
+                        fail(Unusable.READ_COMPLETE);
+                    }
+                };
+            }
+
+            private void fail(Unusable at) {
+                if (at == unusable) {
+                    throw failure;
+                }
+            }
+        };
+        try (ConnectedChannels other = new ConnectedChannels(group, kind);
+                ConnectedChannels channels = new ConnectedChannels(group, kind,
+                    server -> server.childOption(ChannelOption.RECVBUF_ALLOCATOR, allocator), client -> { })) {
+            channels.client.writeAndFlush(numbered(10));
+            assertSame(failure, channels.atServer.failure());
+            channels.server.closeFuture().sync();
+            channels.client.closeFuture().sync();
+            other.client.writeAndFlush(numbered(10)).sync();
+            ((ByteBuf) other.atServer.next()).release();
+        }
+    }
+
+    /** The same if a task reads, because the input arrived while the application did not want to read. */
+    @ParameterizedTest
+    @EnumSource
+    void aHandleThatFailsInALaterTurnClosesItsChannelWithTheReason(Kind kind) throws Exception {
+        DefaultMaxMessagesRecvByteBufAllocator allocator = new DefaultMaxMessagesRecvByteBufAllocator() {
+            @Override
+            public MaxMessageHandle newHandle() {
+                throw failure;
+            }
+        };
+        try (ConnectedChannels channels = new ConnectedChannels(group, kind,
+                server -> server.childOption(ChannelOption.RECVBUF_ALLOCATOR, allocator)
+                    .childOption(ChannelOption.AUTO_READ, false),
+                client -> { })) {
+            channels.client.writeAndFlush(numbered(10)).sync();
+            ReadLoop.Source source = (ReadLoop.Source) channels.server.unsafe();
+            while (!channels.server.eventLoop().submit(source::hasInput).get()) {
+                Thread.onSpinWait();
+            }
+            channels.server.read();
+            assertSame(failure, channels.atServer.failure());
+            channels.server.closeFuture().sync();
+            channels.client.closeFuture().sync();
         }
     }
 
