@@ -214,7 +214,8 @@ public final class RpmaTransfer {
             try {
                 whole.check();
                 most = largest(operationBytes, whole.movesBuffer(), ChannelFabric.of(channel).limits().maxMessageSize());
-            } catch (RpmaException | RuntimeException e) {
+            } catch (Throwable e) {
+                // A buffer of the application may throw an error as well, and nobody else would end the transfer.
                 whole.release();
                 promise.setFailure(e);
                 return;
@@ -253,8 +254,9 @@ public final class RpmaTransfer {
             RpmaOperation part;
             try {
                 part = whole.part(from, bytes, whenReleased);
-            } catch (RuntimeException e) {
-                // The application has released the buffer too early.
+            } catch (Throwable e) {
+                // The application has released the buffer too early, or the buffer is of a class of the application and throws
+                // an error.
                 completed(from, bytes, e);
                 return;
             }

@@ -26,6 +26,8 @@ import io.netty.bootstrap.Bootstrap;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.CompositeByteBuf;
 import io.netty.buffer.Unpooled;
+import io.netty.buffer.UnpooledByteBufAllocator;
+import io.netty.buffer.UnpooledHeapByteBuf;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelHandlerContext;
@@ -66,6 +68,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
@@ -617,6 +620,45 @@ class TransferTest {
         assertEquals(1, here.refCnt());
         assertEquals(1, remote.refCnt());
         unregistered.unsafe().closeForcibly();
+    }
+
+    /** A buffer of the application that throws an error when a part is made of it fails the transfer, and nothing leaks. */
+    @ParameterizedTest
+    @CsvSource({"STREAM,0", "STREAM,3", "MESSAGES,0", "MESSAGES,3"})
+    void aBufferThatThrowsAnErrorFailsTheTransfer(Kind kind, int parts) throws Exception {
+        Channel client = connect(kind);
+        AssertionError error = new AssertionError("the buffer fails");
+        ByteBuf source = new UnpooledHeapByteBuf(UnpooledByteBufAllocator.DEFAULT, 8 * PIECE, 8 * PIECE) {
+            private int taken;
+
+            @Override
+            public ByteBuf retainedSlice(int index, int length) {
+                if (taken++ == parts) {
+                    throw error;
+                }
+                return super.retainedSlice(index, length);
+            }
+        }.writerIndex(8 * PIECE);
+        assertSame(error, fails(new RpmaTransfer(client, PIECE, 2).write(source, remote, 0)).getCause());
+        assertEquals(0, source.refCnt());
+        new RpmaTransfer(client).write(here, 0, SIZE, remote, 0).sync();
+    }
+
+    /** The same if it throws the error when the transfer is checked. */
+    @ParameterizedTest
+    @EnumSource
+    void aBufferThatThrowsAnErrorWhenItIsCheckedFailsTheTransfer(Kind kind) throws Exception {
+        Channel client = connect(kind);
+        AssertionError error = new AssertionError("the buffer fails");
+        ByteBuf target = new UnpooledHeapByteBuf(UnpooledByteBufAllocator.DEFAULT, 8, 8) {
+            @Override
+            public boolean isReadOnly() {
+                throw error;
+            }
+        };
+        assertSame(error, fails(new RpmaTransfer(client).read(remote, 0, 8, target)));
+        assertEquals(1, target.refCnt());
+        target.release();
     }
 
     /** A buffer that the application has released too early fails the transfer, which nobody could wait for otherwise. */
