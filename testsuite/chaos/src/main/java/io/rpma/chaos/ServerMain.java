@@ -141,6 +141,7 @@ final class ServerMain {
         ServerBootstrap messages = new ServerBootstrap().group(group).channel(RpmaMessageServerChannel.class)
             .option(RpmaChannelOption.RPMA_PATHS, paths)
             .option(RpmaChannelOption.RPMA_SEND_QUEUE_SIZE, 64)
+            .option(RpmaChannelOption.RPMA_RECEIVE_BUFFER_BYTES, MESSAGE_BYTES)
             .childOption(ChannelOption.ALLOCATOR, RpmaByteBufAllocator.DEFAULT)
             .childHandler(echo(idle));
         if (Rpma.providers().size() == 1) {

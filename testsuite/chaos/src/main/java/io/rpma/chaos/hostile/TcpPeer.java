@@ -35,6 +35,7 @@ final class TcpPeer implements AutoCloseable {
     static final int WRITE = 6;
     static final int READ = 7;
     static final int READ_DATA = 8;
+    static final int ATOMIC_WRITE = 9;
     static final int FLUSH = 10;
     static final int ACK = 13;
     static final int NAK = 14;

@@ -28,7 +28,7 @@ import java.util.SplittableRandom;
 /**
  * Sends arbitrary bytes and frames to the ports of the provider {@code tcp}, stops reading, and acknowledges or refuses what the
  * server may not have sent. Every message that the server returns must consist of the bytes that this process has sent: others
- * would be those of another connection.
+ * would be those of another connection. A request that this process has no permission for must be refused.
  */
 final class Wires implements Attack {
     private static final byte FILL = 0x5a;
@@ -37,6 +37,11 @@ final class Wires implements Attack {
     /** The number of attempts of which at least one must have had an effect. */
     private static final int ENOUGH = 10;
     private static final int[] EDGES = {0, 1, -1, Integer.MIN_VALUE, Integer.MAX_VALUE, 1 << 16, 1 << 30, (1 << 30) + 1};
+
+    private static final String[] FORBIDDEN = {"a read beyond the end of the region", "a read before the start of the region",
+        "a read with a wrong key", "a write beyond the end of the region", "a write before the start of the region",
+        "an atomic write beyond the end of the region", "a flush of a region that does not permit it",
+        "a message that is longer than the receive"};
 
     private SplittableRandom random;
     private Addresses addresses;
@@ -49,6 +54,7 @@ final class Wires implements Attack {
     private int requests;
     private int valid;
     private int ended;
+    private int forbidden;
     private int unanswered;
     private int onceUnanswered;
     private long returned;
@@ -64,11 +70,12 @@ final class Wires implements Attack {
         regionKey = descriptor.getInt() & 0xffff_ffffL;
         Report.say("ready");
         do {
-            switch (random.nextInt(6)) {
+            switch (random.nextInt(8)) {
                 case 0 -> silent();
                 case 1 -> requests();
                 case 2 -> frames();
                 case 3 -> reads();
+                case 4, 5 -> forbidden();
                 default -> answers();
             }
             Report.say("count " + sent);
@@ -80,8 +87,8 @@ final class Wires implements Attack {
     /** Reports what this process has done, and what has had no effect although it was done several times. */
     private void report() {
         Report.say("did " + requests + " requests, " + valid + " connections with frames, " + ended + " with too many reads, "
-            + unanswered + " with unanswered messages, of which " + returned + " came back, and " + onceUnanswered
-            + " with those that are sent once, of which " + onceReturned + " came back");
+            + forbidden + " with a forbidden request, " + unanswered + " with unanswered messages, of which " + returned
+            + " came back, and " + onceUnanswered + " with those that are sent once, of which " + onceReturned + " came back");
         if (honest == 0 && refused > ENOUGH) {
             Report.say("wrong none of " + refused + " honest connections of this process worked");
         }
@@ -240,6 +247,44 @@ final class Wires implements Attack {
             }
             ended++;
             end(peer, "too many unanswered reads");
+        }
+    }
+
+    /**
+     * Sends one request whose region, bounds, usage or length is not permitted, and expects that it is refused. It is a valid
+     * frame otherwise, so only this check can reject it. Without it, an access that the usage forbids, or a message that is a
+     * little too long, would destroy nothing that the neighbours notice.
+     */
+    private void forbidden() throws IOException {
+        try (TcpPeer peer = connect()) {
+            if (peer == null) {
+                return;
+            }
+            long end = regionAddress + regionSize;
+            int bytes = random.nextInt(1, 9);
+            int kind = random.nextInt(FORBIDDEN.length);
+            byte[] request = switch (kind) {
+                case 0 -> TcpPeer.frame(TcpPeer.READ, 0, bytes, 1, 0, end - bytes + 1, regionKey, 0, 0);
+                case 1 -> TcpPeer.frame(TcpPeer.READ, 0, bytes, 1, 0, regionAddress - 1, regionKey, 0, 0);
+                case 2 -> TcpPeer.frame(TcpPeer.READ, 0, bytes, 1, 0, regionAddress, regionKey ^ 1L << random.nextInt(64), 0, 0);
+                case 3 -> TcpPeer.frame(TcpPeer.WRITE, TcpPeer.WANTED, bytes, 1, 0, end - bytes + 1, regionKey, 0, bytes, FILL);
+                case 4 -> TcpPeer.frame(TcpPeer.WRITE, TcpPeer.WANTED, bytes, 1, 0, regionAddress - 1, regionKey, 0, bytes, FILL);
+                case 5 -> TcpPeer.frame(TcpPeer.ATOMIC_WRITE, TcpPeer.WANTED, 0, 1, 0, end - 7, regionKey, 0, 0);
+                case 6 -> TcpPeer.frame(TcpPeer.FLUSH, TcpPeer.WANTED, bytes, 1, 0, regionAddress, regionKey, 0, 0);
+                default -> TcpPeer.frame(TcpPeer.SEND, TcpPeer.WANTED, MESSAGE + 1, 1, 0, 0, 0, 0, MESSAGE + 1, FILL);
+            };
+            forbidden++;
+            try {
+                peer.write(request);
+                sent++;
+                int answer = peer.next();
+                // A message may also find no receive, because the other connections have taken all of them.
+                if (answer != TcpPeer.NAK && answer != TcpPeer.NOT_READY) {
+                    Report.say("wrong " + FORBIDDEN[kind] + " was answered by a frame of the type " + answer);
+                }
+            } catch (IOException e) {
+                Report.say("wrong " + FORBIDDEN[kind] + " was not refused: " + e);
+            }
         }
     }
 
