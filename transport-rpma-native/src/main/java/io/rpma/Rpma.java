@@ -141,13 +141,19 @@ public final class Rpma {
         return wish.isBlank() ? "auto" : wish.trim().toLowerCase(Locale.ROOT);
     }
 
+    /** Returns where the wish comes from, so that users change what they have set. */
+    private static String wishedBy() {
+        return System.getProperty(PROVIDER_PROPERTY) == null && System.getenv(PROVIDER_VARIABLE) != null ? PROVIDER_VARIABLE
+            : "-D" + PROVIDER_PROPERTY;
+    }
+
     static RpmaProvider choose(String wish) {
         // Every provider calls native functions. If the JVM refuses native access, report that before any other cause.
         NativeAccess.ensure();
         String name = wish.trim().toLowerCase(Locale.ROOT);
         Supplier<RpmaProvider> choice = CHOICES.get(name.isEmpty() ? "auto" : name);
         if (choice == null) {
-            throw new RpmaUnavailableException("-D" + PROVIDER_PROPERTY + " is '" + wish + "'; it must be one of "
+            throw new RpmaUnavailableException(wishedBy() + " is '" + wish + "'; it must be one of "
                 + String.join(", ", CHOICES.keySet()), null);
         }
         return choice.get();
@@ -167,7 +173,7 @@ public final class Rpma {
 
     private static RpmaProvider insisted() {
         if (Real.CAUSE != null) {
-            throw new RpmaUnavailableException("-D" + PROVIDER_PROPERTY + "=librpma was asked for, but "
+            throw new RpmaUnavailableException(wishedBy() + "=librpma was asked for, but "
                 + Real.CAUSE.getMessage() + " (-D" + PROVIDER_PROPERTY + "=soft needs neither library nor device)",
                 Real.CAUSE);
         }

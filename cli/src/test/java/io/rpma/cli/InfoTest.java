@@ -113,7 +113,14 @@ class InfoTest {
     @Test
     void aProviderThatIsNoneIsAnError() throws Exception {
         Report report = report(CliRun.of(List.of(NATIVE), Map.of("RPMA_PROVIDER", "hard"), "info", "--json").ended(1));
-        assertTrue(report.provider().reason().contains("'hard'"), report.provider()::reason);
+        assertEquals("RPMA_PROVIDER is 'hard'; it must be one of auto, librpma, soft, tcp", report.provider().reason());
+        Report both = report(CliRun.of(List.of(NATIVE, "-Dio.rpma.provider=none"), Map.of("RPMA_PROVIDER", "hard"), "info",
+            "--json").ended(1));
+        assertEquals("-Dio.rpma.provider is 'none'; it must be one of auto, librpma, soft, tcp", both.provider().reason());
+        Report insisted = report(CliRun.of(List.of(NATIVE, "-Dio.rpma.library=/nowhere/librpma.so.0"),
+            Map.of("RPMA_PROVIDER", "librpma"), "info", "--json").ended(1));
+        assertTrue(insisted.provider().reason().startsWith("RPMA_PROVIDER=librpma was asked for, but "),
+            insisted.provider()::reason);
         CliRun option = CliRun.of(List.of(NATIVE), Map.of(), "info", "--json", "--provider", "hard").ended(2);
         assertTrue(option.error().contains("'hard' is not a provider; the providers are: [auto, librpma, soft, tcp]"),
             option::error);
