@@ -29,16 +29,36 @@ final class RpmaBindFailureAnalyzer extends AbstractFailureAnalyzer<ChannelBindE
     protected FailureAnalysis analyze(Throwable rootFailure, ChannelBindException cause) {
         IllegalArgumentException argument = findCause(cause, IllegalArgumentException.class);
         if (argument != null && argument.getMessage() != null && argument.getMessage().contains(PATHS)) {
-            return analysis(argument, "Correct " + PATHS + " or the option RPMA_PATHS, or set neither", cause);
+            return analysis(argument.getMessage(), "Correct " + PATHS + " or the option RPMA_PATHS, or set neither",
+                cause);
+        }
+        String property = wrongProperty(cause);
+        if (property != null) {
+            return analysis(property, "Correct the value of the property, or remove the property", cause);
         }
         if (findCause(cause, RpmaException.class) == null || findCause(rootFailure, PortInUseException.class) != null) {
             return null;
         }
-        return analysis(cause.getCause(), "Change server.address or server.port, or provide what is missing", cause);
+        return analysis(cause.getCause().getMessage(), "Change server.address or server.port, or provide what is missing", cause);
     }
 
-    private static FailureAnalysis analysis(Throwable reason, String action, ChannelBindException cause) {
-        return new FailureAnalysis("server.rpma.enabled=true, and the server cannot listen over RPMA: " + reason.getMessage(),
+    /**
+     * Returns what is wrong with the value of a property of RPMA, or {@code null}. Static initializers read some properties. When
+     * such a class is used again, the JVM reports the first failure only as a part of a text, followed by the thread's name.
+     */
+    private static String wrongProperty(Throwable failure) {
+        for (Throwable each = failure; each != null; each = each.getCause()) {
+            int start = each.getMessage() == null ? -1 : each.getMessage().indexOf("-Dio.rpma.");
+            if (start >= 0 && (each instanceof IllegalArgumentException || each instanceof ExceptionInInitializerError)) {
+                int end = each.getMessage().lastIndexOf(" [in thread ");
+                return each.getMessage().substring(start, end < 0 ? each.getMessage().length() : end);
+            }
+        }
+        return null;
+    }
+
+    private static FailureAnalysis analysis(String reason, String action, ChannelBindException cause) {
+        return new FailureAnalysis("server.rpma.enabled=true, and the server cannot listen over RPMA: " + reason,
             action + "; or set server.rpma.enabled=false.", cause);
     }
 }

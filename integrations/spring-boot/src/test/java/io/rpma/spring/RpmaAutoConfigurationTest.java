@@ -165,6 +165,11 @@ class RpmaAutoConfigurationTest {
         FailureAnalysis path = explained(local, new IllegalArgumentException("-Dio.rpma.netty.paths is 'foo'; it must name …"));
         assertThat(path.getDescription()).contains("cannot listen over RPMA: -Dio.rpma.netty.paths is 'foo'");
         assertThat(path.getAction()).contains("-Dio.rpma.netty.paths", "server.rpma.enabled=false");
+        // This is how the JVM reports a static initializer that has failed before.
+        FailureAnalysis memory = explained(local, new IllegalStateException(new ExceptionInInitializerError(
+            "Exception java.lang.IllegalArgumentException: -Dio.rpma.netty.x is 5; allowed … [in thread \"a\"]")));
+        assertThat(memory.getDescription()).endsWith("cannot listen over RPMA: -Dio.rpma.netty.x is 5; allowed …");
+        assertThat(memory.getAction()).contains("Correct the value of the property", "server.rpma.enabled=false");
         BindException denied = new BindException("Permission denied: /127.0.0.1:80");
         denied.initCause(new RpmaException(RpmaError.PROVIDER, "ports below 1024 need a privilege"));
         FailureAnalysis port = explained(local, denied);
