@@ -15,7 +15,6 @@ package io.rpma.netty;
 
 import io.netty.channel.AbstractChannel;
 import io.netty.channel.Channel;
-import io.netty.channel.ChannelConfig;
 import io.netty.channel.ChannelMetadata;
 import io.netty.channel.ChannelOutboundBuffer;
 import io.netty.channel.ChannelPipeline;
@@ -294,6 +293,7 @@ abstract class AbstractRpmaServerChannel extends AbstractChannel implements Serv
         private boolean readPending;
         private boolean readScheduled;
         private boolean reading;
+        private boolean hasRead;
         private final Runnable readTask = this::readScheduled;
 
         // ---- registration with one loop after another ----
@@ -417,24 +417,25 @@ abstract class AbstractRpmaServerChannel extends AbstractChannel implements Serv
             if (reading) {
                 return;
             }
-            ChannelConfig channelConfig = config();
             ChannelPipeline pipeline = pipeline();
-            RecvByteBufAllocator.ExtendedHandle handle = (RecvByteBufAllocator.ExtendedHandle) recvBufAllocHandle();
-            handle.reset(channelConfig);
-            handle.attemptedBytesRead(1);
-            reading = true;
             Throwable handleFailure = null;
+            reading = true;
+            hasRead = false;
             try {
+                RecvByteBufAllocator.ExtendedHandle handle = (RecvByteBufAllocator.ExtendedHandle) recvBufAllocHandle();
+                handle.reset(config());
+                handle.attemptedBytesRead(1);
                 try {
                     readAccepted(handle, pipeline);
-                } catch (Throwable e) {
-                    handleFailure = e;
+                } finally {
+                    handle.readComplete();
                 }
-                handle.readComplete();
-                pipeline.fireChannelReadComplete();
-            } finally {
-                reading = false;
+            } catch (Throwable e) {
+                readPending = false;
+                handleFailure = e;
             }
+            pipeline.fireChannelReadComplete();
+            reading = false;
             if (handleFailure != null) {
                 pipeline.fireExceptionCaught(handleFailure);
             }
@@ -443,7 +444,8 @@ abstract class AbstractRpmaServerChannel extends AbstractChannel implements Serv
             if (failure != null) {
                 pipeline.fireExceptionCaught(failure);
             }
-            if (isOpen() && wantsRead() && backlog.hasAccepted()) {
+            // A handle that can read nothing is called again when there is another client, or a request to read.
+            if (isOpen() && wantsRead() && backlog.hasAccepted() && (hasRead || handleFailure == null)) {
                 scheduleRead();
             }
         }
@@ -461,6 +463,7 @@ abstract class AbstractRpmaServerChannel extends AbstractChannel implements Serv
                     handle.incMessagesRead(1);
                 } finally {
                     // Even if a handle of the application throws an exception: nobody else would close the child.
+                    hasRead = true;
                     readPending = false;
                     pipeline.fireChannelRead(child);
                     acceptor.childRead();

@@ -19,6 +19,7 @@ import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.netty.bootstrap.Bootstrap;
+import io.netty.bootstrap.ServerBootstrap;
 import io.netty.buffer.AbstractByteBufAllocator;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
@@ -31,12 +32,16 @@ import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.ChannelOption;
 import io.netty.channel.DefaultMaxMessagesRecvByteBufAllocator;
 import io.netty.channel.RecvByteBufAllocator;
+import io.netty.util.NetUtil;
 import io.rpma.netty.ConnectedChannels.Kind;
+import java.net.InetSocketAddress;
 import java.util.List;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -271,6 +276,79 @@ class FailingReadsTest {
             Channel accepted = channels.atServer.accepted();
             second.close().sync();
             accepted.closeFuture().sync();
+            assertTrue(failures.isEmpty(), failures::toString);
+        }
+    }
+
+    /** Two clients, in the turn of the first of which the handle cannot begin or end, are both accepted. */
+    @ParameterizedTest
+    @EnumSource
+    void aServerWhoseHandleCannotBeginOrEndATurnLosesNoClient(Unusable unusable) throws Exception {
+        for (Kind kind : Kind.values()) {
+            AtomicBoolean hasFailed = new AtomicBoolean();
+            DefaultMaxMessagesRecvByteBufAllocator allocator = new DefaultMaxMessagesRecvByteBufAllocator() {
+                @Override
+                public MaxMessageHandle newHandle() {
+                    fail(Unusable.NEW_HANDLE);
+                    return new MaxMessageHandle() {
+                        @Override
+                        public int guess() {
+                            return 1;
+                        }
+
+                        @Override
+                        public void reset(ChannelConfig config) {
+                            super.reset(config);
+                            fail(Unusable.RESET);
+                        }
+
+                        @Override
+                        public void readComplete() {
+                            fail(Unusable.READ_COMPLETE);
+                        }
+                    };
+                }
+
+                private void fail(Unusable at) {
+                    if (at == unusable && hasFailed.compareAndSet(false, true)) {
+                        throw failure;
+                    }
+                }
+            };
+            BlockingQueue<Throwable> failures = new LinkedBlockingQueue<>();
+            CountDownLatch accepted = new CountDownLatch(2);
+            Channel listener = new ServerBootstrap().group(group).channel(kind.server)
+                .option(ChannelOption.RECVBUF_ALLOCATOR, allocator)
+                .handler(new ChannelInboundHandlerAdapter() {
+                    @Override
+                    public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {
+                        failures.add(cause);
+                    }
+                }).childHandler(new ChannelInboundHandlerAdapter() {
+                    @Override
+                    public boolean isSharable() {
+                        return true;
+                    }
+
+                    @Override
+                    public void channelActive(ChannelHandlerContext ctx) {
+                        accepted.countDown();
+                    }
+                }).bind(new InetSocketAddress(NetUtil.LOCALHOST, 0)).sync().channel();
+            Bootstrap clients = new Bootstrap().group(group).channel(kind.client).handler(new ChannelInboundHandlerAdapter() {
+                @Override
+                public boolean isSharable() {
+                    return true;
+                }
+            });
+            Channel first = clients.connect(listener.localAddress()).sync().channel();
+            assertSame(failure, failures.poll(20, TimeUnit.SECONDS));
+            Channel second = clients.connect(listener.localAddress()).sync().channel();
+            assertTrue(accepted.await(20, TimeUnit.SECONDS));
+            assertTrue(listener.isOpen());
+            first.close().sync();
+            second.close().sync();
+            listener.close().sync();
             assertTrue(failures.isEmpty(), failures::toString);
         }
     }
