@@ -41,7 +41,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -184,40 +184,51 @@ class FailingReadsTest {
     /** The method of the allocator or of its handle without which no turn of reading can begin or end. */
     enum Unusable { NEW_HANDLE, RESET, READ_COMPLETE }
 
+    /** Fails the given number of times. */
+    private final class UnusableAllocator extends DefaultMaxMessagesRecvByteBufAllocator {
+        private final Unusable unusable;
+        private final AtomicInteger failuresLeft;
+
+        UnusableAllocator(Unusable unusable, int failures) {
+            this.unusable = unusable;
+            failuresLeft = new AtomicInteger(failures);
+        }
+
+        @Override
+        public MaxMessageHandle newHandle() {
+            fail(Unusable.NEW_HANDLE);
+            return new MaxMessageHandle() {
+                @Override
+                public int guess() {
+                    return 1_000;
+                }
+
+                @Override
+                public void reset(ChannelConfig config) {
+                    super.reset(config);
+                    fail(Unusable.RESET);
+                }
+
+                @Override
+                public void readComplete() {
+                    fail(Unusable.READ_COMPLETE);
+                }
+            };
+        }
+
+        private void fail(Unusable at) {
+            if (at == unusable && failuresLeft.getAndDecrement() > 0) {
+                throw failure;
+            }
+        }
+    }
+
     /** Nothing can be read any more. The application is told why its channel is closed; the other channels continue. */
     @ParameterizedTest
     @CsvSource({"STREAM,NEW_HANDLE", "STREAM,RESET", "STREAM,READ_COMPLETE", "MESSAGES,NEW_HANDLE", "MESSAGES,RESET",
         "MESSAGES,READ_COMPLETE"})
     void aHandleThatCannotBeUsedClosesItsChannelWithTheReason(Kind kind, Unusable unusable) throws Exception {
-        DefaultMaxMessagesRecvByteBufAllocator allocator = new DefaultMaxMessagesRecvByteBufAllocator() {
-            @Override
-            public MaxMessageHandle newHandle() {
-                fail(Unusable.NEW_HANDLE);
-                return new MaxMessageHandle() {
-                    @Override
-                    public int guess() {
-                        return 1_000;
-                    }
-
-                    @Override
-                    public void reset(ChannelConfig config) {
-                        super.reset(config);
-                        fail(Unusable.RESET);
-                    }
-
-                    @Override
-                    public void readComplete() {
-                        fail(Unusable.READ_COMPLETE);
-                    }
-                };
-            }
-
-            private void fail(Unusable at) {
-                if (at == unusable) {
-                    throw failure;
-                }
-            }
-        };
+        RecvByteBufAllocator allocator = new UnusableAllocator(unusable, Integer.MAX_VALUE);
         try (ConnectedChannels other = new ConnectedChannels(group, kind);
                 ConnectedChannels channels = new ConnectedChannels(group, kind,
                     server -> server.childOption(ChannelOption.RECVBUF_ALLOCATOR, allocator), client -> { })) {
@@ -285,36 +296,7 @@ class FailingReadsTest {
     @EnumSource
     void aServerWhoseHandleCannotBeginOrEndATurnLosesNoClient(Unusable unusable) throws Exception {
         for (Kind kind : Kind.values()) {
-            AtomicBoolean hasFailed = new AtomicBoolean();
-            DefaultMaxMessagesRecvByteBufAllocator allocator = new DefaultMaxMessagesRecvByteBufAllocator() {
-                @Override
-                public MaxMessageHandle newHandle() {
-                    fail(Unusable.NEW_HANDLE);
-                    return new MaxMessageHandle() {
-                        @Override
-                        public int guess() {
-                            return 1;
-                        }
-
-                        @Override
-                        public void reset(ChannelConfig config) {
-                            super.reset(config);
-                            fail(Unusable.RESET);
-                        }
-
-                        @Override
-                        public void readComplete() {
-                            fail(Unusable.READ_COMPLETE);
-                        }
-                    };
-                }
-
-                private void fail(Unusable at) {
-                    if (at == unusable && hasFailed.compareAndSet(false, true)) {
-                        throw failure;
-                    }
-                }
-            };
+            RecvByteBufAllocator allocator = new UnusableAllocator(unusable, 1);
             BlockingQueue<Throwable> failures = new LinkedBlockingQueue<>();
             CountDownLatch accepted = new CountDownLatch(2);
             Channel listener = new ServerBootstrap().group(group).channel(kind.server)
