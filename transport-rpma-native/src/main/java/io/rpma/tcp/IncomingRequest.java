@@ -55,7 +55,6 @@ final class IncomingRequest extends TcpConnectionRequest {
         accepted = true;
         long sent = Response.accept(socket, data);
         if (sent != Wire.HEADER + data.length || local == null) {
-            connection.discard();
             throw TcpLog.failure(RpmaError.PROVIDER, (int) Math.max(0, -sent), "connect: the client at " + remoteAddress()
                 + " is gone" + (sent < 0 ? " (" + Posix.strerror((int) -sent) + ")" : ""), null);
         }

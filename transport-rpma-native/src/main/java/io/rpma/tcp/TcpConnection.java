@@ -69,29 +69,19 @@ final class TcpConnection extends SoftwareConnection implements QueuePair.Owner,
     }
 
     /** Creates the connection of a client that sends its request, now or when the listener has greeted. */
-    static TcpConnection requesting(ProtectionDomain domain, Queues queues, Handshake handshake) throws RpmaException {
+    static TcpConnection requesting(ProtectionDomain domain, Queues queues, Handshake handshake) {
         int socket = handshake.dialer().socket();
         TcpConnection connection = new TcpConnection(domain, queues, socket, new Alarm(), handshake, null,
             TcpSockets.localAddress(socket), handshake.dialer().remote());
-        boolean done = false;
-        try {
-            connection.shakeHands();
-            if (connection.end == null) {
-                int result = connection.events.watch(socket);
-                if (result < 0) {
-                    throw OpenFiles.failure(-result, "the connection to " + handshake.dialer().remote() + " cannot be watched");
-                }
-                if (!handshake.isRequested()) {
-                    Adapter.instance().add(connection);
-                }
-            }
-            done = true;
-            return connection;
-        } finally {
-            if (!done) {
-                connection.events.close();
+        connection.shakeHands();
+        if (connection.end == null) {
+            // This only notes the socket, because the descriptor has not been requested yet.
+            connection.events.watch(socket);
+            if (!handshake.isRequested()) {
+                Adapter.instance().add(connection);
             }
         }
+        return connection;
     }
 
     /** Creates the connection of a server that is about to accept, and to call {@link #start}. */
@@ -105,11 +95,6 @@ final class TcpConnection extends SoftwareConnection implements QueuePair.Owner,
         TcpConnection connection = new TcpConnection(domain, queues, -1, new Alarm(), null, null, null, remote);
         connection.ended(ConnectionEvent.REJECTED);
         return connection;
-    }
-
-    /** Releases what the connection itself has created, because the acceptance could not be sent. */
-    void discard() {
-        events.close();
     }
 
     /** Starts the queue pair when the connection has been accepted. */
