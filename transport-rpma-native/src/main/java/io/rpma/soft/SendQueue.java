@@ -30,7 +30,13 @@ final class SendQueue {
     private static final VarHandle TAIL;
     private static final VarHandle HEAD;
     private static final VarHandle RETIRED;
-    private static final int WORDS = 3;
+    private static final VarHandle ENTRIES;
+    // The words of an entry: the context; the number of the work request; status, opcode and length; and one that is not used, so
+    // that the number of entries follows from the length of the array by a shift.
+    private static final int WORDS = 4;
+    private static final int WORDS_SHIFT = 2;
+    /** How many entries there is room for at first. */
+    private static final int FEW = 4;
 
     static {
         try {
@@ -38,34 +44,37 @@ final class SendQueue {
             TAIL = lookup.findVarHandle(SendQueue.class, "tail", long.class);
             HEAD = lookup.findVarHandle(SendQueue.class, "head", long.class);
             RETIRED = lookup.findVarHandle(SendQueue.class, "retired", long.class);
+            ENTRIES = lookup.findVarHandle(SendQueue.class, "entries", long[].class);
         } catch (ReflectiveOperationException e) {
             throw new ExceptionInInitializerError(e);
         }
     }
 
     private final int slots;
-    private final int mask;
-    // Three words for each completion: the context; the number of the work request; status, opcode and length.
-    private final long[] entries;
+    // A ring with room for a power of two of completions. The executing thread replaces it by a larger one when it is full: few
+    // connections ever have more than two completions that have not been polled. The polling thread loads this field after the
+    // tail, and so finds a ring that has all completions before that tail.
+    private long[] entries;
     private long posted;
     private long retiredKnown;
     private long retired;
     private long tail;
+    // The head when the executing thread last looked.
+    private long headKnown;
     private long head;
 
     SendQueue(int slots) {
         this.slots = slots;
-        int capacity = Half.powerOfTwo(slots);
-        mask = capacity - 1;
-        entries = new long[capacity * WORDS];
+        entries = new long[Math.min(FEW, capacity()) * WORDS];
     }
 
     int slots() {
         return slots;
     }
 
+    /** Returns the largest number of work requests and of completions, rounded up to a power of two. */
     int capacity() {
-        return mask + 1;
+        return Half.powerOfTwo(slots);
     }
 
     /**
@@ -88,11 +97,34 @@ final class SendQueue {
     /** Adds a completion. Called by the executing thread. There is always room, because each completion has a slot. */
     void complete(long number, long context, int status, int opcode, long length) {
         long position = tail;
-        int index = ((int) position & mask) * WORDS;
-        entries[index] = context;
-        entries[index + 1] = number;
-        entries[index + 2] = length << 32 | opcode << 8 | status;
+        long[] ring = entries;
+        if (position - headKnown == ring.length >>> WORDS_SHIFT) {
+            ring = makeRoom(position);
+        }
+        int index = index(ring, position);
+        ring[index] = context;
+        ring[index + 1] = number;
+        ring[index + 2] = length << 32 | opcode << 8 | status;
         TAIL.setRelease(this, position + 1);
+    }
+
+    private static int index(long[] ring, long position) {
+        return (int) (position << WORDS_SHIFT) & ring.length - 1;
+    }
+
+    /** Returns a ring with room for one more completion. Called by the executing thread. */
+    private long[] makeRoom(long position) {
+        headKnown = (long) HEAD.getAcquire(this);
+        long[] ring = entries;
+        if (position - headKnown < ring.length >>> WORDS_SHIFT) {
+            return ring;
+        }
+        long[] larger = new long[2 * ring.length];
+        for (long each = headKnown; each < position; each++) {
+            System.arraycopy(ring, index(ring, each), larger, index(larger, each), WORDS);
+        }
+        ENTRIES.setRelease(this, larger);
+        return larger;
     }
 
     /** Returns the number of completions that have not been polled. */
@@ -107,14 +139,16 @@ final class SendQueue {
         if (position == available) {
             return count;
         }
+        // Not before the tail: see above.
+        long[] ring = (long[]) ENTRIES.getAcquire(this);
         int limit = completions.capacity();
         long number = 0;
         while (count < limit && position < available) {
-            int index = ((int) position & mask) * WORDS;
-            long detail = entries[index + 2];
+            int index = index(ring, position);
+            long detail = ring[index + 2];
             int status = (int) detail & 0xff;
-            number = entries[index + 1];
-            completions.set(count++, entries[index], status, status == CompletionStatus.SUCCESS.code()
+            number = ring[index + 1];
+            completions.set(count++, ring[index], status, status == CompletionStatus.SUCCESS.code()
                 ? (int) (detail >>> 8) & 0xff : 0, (int) (detail >>> 32), 0, queuePair, 0);
             position++;
         }
