@@ -35,8 +35,9 @@ final class SendQueue {
     // that the number of entries follows from the length of the array by a shift.
     private static final int WORDS = 4;
     private static final int WORDS_SHIFT = 2;
-    /** How many entries there is room for at first. */
+    /** How many entries there is room for when there is one. */
     private static final int FEW = 4;
+    private static final long[] NONE = {};
 
     static {
         try {
@@ -54,7 +55,7 @@ final class SendQueue {
     // A ring with room for a power of two of completions. The executing thread replaces it by a larger one when it is full: few
     // connections ever have more than two completions that have not been polled. The polling thread loads this field after the
     // tail, and so finds a ring that has all completions before that tail.
-    private long[] entries;
+    private long[] entries = NONE;
     private long posted;
     private long retiredKnown;
     private long retired;
@@ -65,7 +66,6 @@ final class SendQueue {
 
     SendQueue(int slots) {
         this.slots = slots;
-        entries = new long[Math.min(FEW, capacity()) * WORDS];
     }
 
     int slots() {
@@ -119,7 +119,7 @@ final class SendQueue {
         if (position - headKnown < ring.length >>> WORDS_SHIFT) {
             return ring;
         }
-        long[] larger = new long[2 * ring.length];
+        long[] larger = new long[Math.max(FEW * WORDS, 2 * ring.length)];
         for (long each = headKnown; each < position; each++) {
             System.arraycopy(ring, index(ring, each), larger, index(larger, each), WORDS);
         }

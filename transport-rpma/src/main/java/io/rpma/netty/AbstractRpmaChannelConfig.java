@@ -16,7 +16,7 @@ package io.rpma.netty;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelOption;
 import io.netty.channel.DefaultChannelConfig;
-import io.rpma.netty.OptionValues.Value;
+import io.rpma.netty.DeclaredOptions.Declared;
 import java.util.Map;
 
 /**
@@ -24,17 +24,19 @@ import java.util.Map;
  * those that all channels of Netty have.
  */
 abstract class AbstractRpmaChannelConfig extends DefaultChannelConfig {
-    final OptionValues values = new OptionValues();
+    final OptionValues values;
     private final OptionOwner owner;
     private final boolean isStream;
 
     /**
-     * Creates a configuration without options.
+     * Creates a configuration whose options have their defaults.
      *
+     * @param options the options of its kind of channel
      * @param isStream whether the channel carries or accepts streams; otherwise it carries or accepts messages
      */
-    AbstractRpmaChannelConfig(Channel channel, OptionOwner owner, boolean isStream) {
+    AbstractRpmaChannelConfig(Channel channel, OptionOwner owner, DeclaredOptions options, boolean isStream) {
         super(channel);
+        values = new OptionValues(options);
         this.owner = owner;
         this.isStream = isStream;
     }
@@ -46,13 +48,13 @@ abstract class AbstractRpmaChannelConfig extends DefaultChannelConfig {
 
     @Override
     public Map<ChannelOption<?>, Object> getOptions() {
-        return getOptions(super.getOptions(), values.options());
+        return getOptions(super.getOptions(), values.declared().options());
     }
 
     @Override
     public <T> T getOption(ChannelOption<T> option) {
-        Value<T> value = values.find(option);
-        return value != null ? value.get() : super.getOption(option);
+        Declared<T> declared = values.declared().find(option);
+        return declared != null ? values.get(declared) : super.getOption(option);
     }
 
     @Override

@@ -15,7 +15,7 @@ package io.rpma.netty;
 
 import io.rpma.DeviceLimits;
 import io.rpma.RpmaException;
-import io.rpma.netty.OptionValues.Value;
+import io.rpma.netty.DeclaredOptions.Declared;
 import io.rpma.netty.memory.Fabric;
 import io.rpma.netty.memory.Slabs;
 import java.nio.ByteBuffer;
@@ -30,57 +30,64 @@ final class MessageOptions {
     private static final int DEFAULT_SEND_QUEUE = 64;
     private static final int MAX_QUEUE = 1 << 20;
 
+    private final Declarations declared;
     private final OptionValues values;
-    private final int maxPrivateData;
-    private final Value<Integer> receiveBytes;
-    private final Value<Integer> receives;
-    private final Value<Integer> sendQueue;
-    private final Value<Integer> peerReceiveBytes;
-    private final Value<List<RpmaPath>> paths;
-    private final PrivateDataOptions privateData;
-    private final Value<Boolean> receiveCompletionQueue;
-    private final Value<RpmaSharedReceiveQueue> shared;
 
-    /**
-     * Declares the options for a channel.
-     *
-     * @param maxPrivateData bytes that a connection request, or an acceptance, can carry
-     */
-    MessageOptions(OptionValues values, int maxPrivateData) {
+    /** Creates a view of the options of one channel. */
+    MessageOptions(Declarations declared, OptionValues values) {
+        this.declared = declared;
         this.values = values;
-        this.maxPrivateData = maxPrivateData;
-        receiveBytes = values.number(RpmaChannelOption.RPMA_RECEIVE_BUFFER_BYTES, DEFAULT_RECEIVE_BYTES, 1, Slabs.SLAB_SIZE);
-        receives = values.number(RpmaChannelOption.RPMA_RECEIVE_BUFFERS, StreamOptions.DEFAULT_CREDITS, 1, MAX_QUEUE);
-        sendQueue = values.number(RpmaChannelOption.RPMA_SEND_QUEUE_SIZE, DEFAULT_SEND_QUEUE, 1, MAX_QUEUE);
-        peerReceiveBytes = values.number(RpmaChannelOption.RPMA_PEER_RECEIVE_BUFFER_BYTES, 0, 0, Integer.MAX_VALUE);
-        paths = Paths.declare(values);
-        privateData = new PrivateDataOptions(values, maxPrivateData);
-        receiveCompletionQueue = values.flag(RpmaChannelOption.RPMA_RECEIVE_COMPLETION_QUEUE, false);
-        shared = values.value(RpmaChannelOption.RPMA_RECEIVE_QUEUE, RpmaSharedReceiveQueue.class, null);
+    }
+
+    /** The options, which all channels of a kind share. */
+    static final class Declarations {
+        private final Declared<Integer> receiveBytes;
+        private final Declared<Integer> receives;
+        private final Declared<Integer> sendQueue;
+        private final Declared<Integer> peerReceiveBytes;
+        private final Declared<List<RpmaPath>> paths;
+        private final PrivateDataOptions privateData;
+        private final Declared<Boolean> receiveCompletionQueue;
+        private final Declared<RpmaSharedReceiveQueue> shared;
+
+        /**
+         * Declares the options.
+         *
+         * @param maxPrivateData bytes that a connection request, or an acceptance, can carry
+         */
+        Declarations(DeclaredOptions options, int maxPrivateData) {
+            receiveBytes =
+                options.number(RpmaChannelOption.RPMA_RECEIVE_BUFFER_BYTES, DEFAULT_RECEIVE_BYTES, 1, Slabs.SLAB_SIZE);
+            receives = options.number(RpmaChannelOption.RPMA_RECEIVE_BUFFERS, StreamOptions.DEFAULT_CREDITS, 1, MAX_QUEUE);
+            sendQueue = options.number(RpmaChannelOption.RPMA_SEND_QUEUE_SIZE, DEFAULT_SEND_QUEUE, 1, MAX_QUEUE);
+            peerReceiveBytes = options.number(RpmaChannelOption.RPMA_PEER_RECEIVE_BUFFER_BYTES, 0, 0, Integer.MAX_VALUE);
+            paths = Paths.declare(options);
+            privateData = new PrivateDataOptions(options, maxPrivateData);
+            receiveCompletionQueue = options.flag(RpmaChannelOption.RPMA_RECEIVE_COMPLETION_QUEUE, false);
+            shared = options.value(RpmaChannelOption.RPMA_RECEIVE_QUEUE, RpmaSharedReceiveQueue.class, null);
+        }
     }
 
     List<RpmaPath> paths() {
-        return paths.get();
+        return values.get(declared.paths);
     }
 
     /** Returns a copy, which does not change. */
     MessageOptions snapshot() {
-        MessageOptions copy = new MessageOptions(new OptionValues(), maxPrivateData);
-        copy.values.copyFrom(values);
-        return copy;
+        return new MessageOptions(declared, values.copy());
     }
 
     /** Returns the private data for a connection over a fabric, possibly empty. */
     ByteBuffer privateData(Fabric fabric) throws RpmaException {
-        return privateData.source().on(fabric);
+        return declared.privateData.source(values).on(fabric);
     }
 
     /** Returns the sizes of the queues; fails if they exceed the limits of the device. */
     MessageSizes sizes(DeviceLimits limits) {
-        RpmaSharedReceiveQueue from = shared.get();
-        int count = from != null ? from.receives() : receives.get();
-        int sends = sendQueue.get();
-        boolean apart = receiveCompletionQueue.get();
+        RpmaSharedReceiveQueue from = values.get(declared.shared);
+        int count = from != null ? from.receives() : values.get(declared.receives);
+        int sends = values.get(declared.sendQueue);
+        boolean apart = values.get(declared.receiveCompletionQueue);
         int most = limits.maxQueuePairWorkRequests();
         long completions = apart ? Math.max(count, sends) : (long) count + sends;
         if (from == null && count > most || sends > most || completions > limits.maxCompletionQueueSize()) {
@@ -90,8 +97,9 @@ final class MessageOptions {
                 + (apart ? "each: " : "both: ") + (from != null ? "use a smaller queue" : "lower them")
                 + (apart ? "" : ", or give the receives a completion queue of their own (RPMA_RECEIVE_COMPLETION_QUEUE)"));
         }
-        int peerBytes = peerReceiveBytes.get();
-        return new MessageSizes((int) Math.min(from != null ? from.receiveBytes() : receiveBytes.get(), limits.maxMessageSize()),
-            count, sends, from, apart, peerBytes != 0 ? peerBytes : limits.maxMessageSize());
+        int peerBytes = values.get(declared.peerReceiveBytes);
+        int bytes = from != null ? from.receiveBytes() : values.get(declared.receiveBytes);
+        return new MessageSizes((int) Math.min(bytes, limits.maxMessageSize()), count, sends, from, apart,
+            peerBytes != 0 ? peerBytes : limits.maxMessageSize());
     }
 }

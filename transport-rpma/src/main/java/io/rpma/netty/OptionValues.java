@@ -14,138 +14,60 @@
 package io.rpma.netty;
 
 import io.netty.channel.ChannelOption;
-import io.netty.util.NetUtil;
-import java.util.ArrayList;
-import java.util.List;
-import java.util.function.UnaryOperator;
+import io.rpma.netty.DeclaredOptions.Declared;
 
-/**
- * The options of one channel. Each is declared once, with its default and its allowed values, and can then be listed, read and
- * set. Options are declared while the configuration is constructed; thread-safe afterwards.
- */
+/** The values that the options of one channel have. Thread-safe. */
 final class OptionValues {
-    private final List<Value<?>> values = new ArrayList<>();
+    private final DeclaredOptions declared;
+    // The values that have been set, by the positions of their options; null if there are none. Each change replaces the array.
+    private volatile Object[] stored;
 
-    /** The value of one option. */
-    static final class Value<T> {
-        private final ChannelOption<T> option;
-        private final Class<T> type;
-        private final UnaryOperator<T> in;
-        private final UnaryOperator<T> out;
-        private volatile T value;
-        private volatile boolean isSet;
+    /** Creates the values of a channel whose options all have their defaults. */
+    OptionValues(DeclaredOptions declared) {
+        this.declared = declared;
+    }
 
-        private Value(ChannelOption<T> option, Class<T> type, T initial, UnaryOperator<T> in, UnaryOperator<T> out) {
-            this.option = option;
-            this.type = type;
-            this.in = in;
-            this.out = out;
-            value = initial;
-        }
+    <T> T get(Declared<T> option) {
+        Object[] now = stored;
+        return option.value(now == null ? null : now[option.index()]);
+    }
 
-        T get() {
-            return out.apply(value);
-        }
-
-        /**
-         * Sets the value, or throws an exception. The type is checked here, because an option is generic at compile time only.
-         */
-        void set(Object given) {
-            if (given != null && !type.isInstance(given)) {
-                throw new ClassCastException(nameOf(option) + " is '" + given + "' of the type " + given.getClass().getName()
-                    + "; its type is " + type.getName());
-            }
-            value = in.apply(type.cast(given));
-            isSet = true;
+    /** Sets an option, or throws an exception. */
+    void set(Declared<?> option, Object given) {
+        Object value = option.stored(given);
+        synchronized (this) {
+            Object[] changed = stored == null ? new Object[declared.count()] : stored.clone();
+            changed[option.index()] = value;
+            stored = changed;
         }
     }
 
-    Value<Boolean> flag(ChannelOption<Boolean> option, boolean initial) {
-        return value(option, Boolean.class, initial);
-    }
-
-    /** Declares a number without bounds. */
-    Value<Integer> number(ChannelOption<Integer> option, int initial) {
-        return value(option, Integer.class, initial);
-    }
-
-    /** Declares a number with bounds; setting any other number fails. */
-    Value<Integer> number(ChannelOption<Integer> option, int initial, int min, int max) {
-        return value(option, Integer.class, initial, given -> {
-            check(option, given, "", min, max);
-            return given;
-        }, UnaryOperator.identity());
-    }
-
-    /** Declares {@code SO_BACKLOG}, the number of accepted connections of a server channel that may wait for {@code read()}. */
-    Value<Integer> backlog() {
-        return number(ChannelOption.SO_BACKLOG, NetUtil.SOMAXCONN, 0, Integer.MAX_VALUE);
-    }
-
-    <T> Value<T> value(ChannelOption<T> option, Class<T> type, T initial) {
-        return value(option, type, initial, UnaryOperator.identity(), UnaryOperator.identity());
-    }
-
-    /**
-     * Declares an option.
-     *
-     * @param in converts a value that is set to the value to store, or throws an exception
-     * @param out converts the stored value to the value to return
-     */
-    <T> Value<T> value(ChannelOption<T> option, Class<T> type, T initial, UnaryOperator<T> in, UnaryOperator<T> out) {
-        Value<T> declared = new Value<>(option, type, initial, in, out);
-        values.add(declared);
-        return declared;
-    }
-
-    /** Returns the options in the order of their declaration. */
-    ChannelOption<?>[] options() {
-        return values.stream().map(each -> each.option).toArray(ChannelOption<?>[]::new);
-    }
-
-    /** Returns an option's value, or {@code null} if the option is not declared here. */
-    @SuppressWarnings("unchecked")
-    <T> Value<T> find(ChannelOption<T> option) {
-        for (Value<?> each : values) {
-            if (each.option == option) {
-                return (Value<T>) each;
-            }
-        }
-        return null;
-    }
-
-    /** Sets an option, or returns {@code false} if it is not declared here. */
+    /** Sets an option, or returns {@code false} if it is not declared. */
     boolean set(ChannelOption<?> option, Object value) {
-        Value<?> found = find(option);
+        Declared<?> found = declared.find(option);
         if (found == null) {
             return false;
         }
-        found.set(value);
+        set(found, value);
         return true;
     }
 
-    /** Returns whether an option is declared here and has been set. */
+    /** Returns whether an option is declared and has been set. */
     boolean isSet(ChannelOption<?> option) {
-        Value<?> found = find(option);
-        return found != null && found.isSet;
+        Declared<?> found = declared.find(option);
+        Object[] now = stored;
+        return found != null && now != null && now[found.index()] != null;
     }
 
-    /** Sets each option that is declared here to its value in the other configuration. */
-    void copyFrom(OptionValues others) {
-        for (Value<?> each : values) {
-            each.set(others.find(each.option).get());
-        }
+    /** Returns the options that are declared. */
+    DeclaredOptions declared() {
+        return declared;
     }
 
-    /** Throws an exception if a number is out of bounds. */
-    static void check(ChannelOption<?> option, int value, String unit, int min, int max) {
-        if (value < min || value > max) {
-            throw new IllegalArgumentException(nameOf(option) + " is " + value + unit + "; allowed are " + min + " to " + max);
-        }
-    }
-
-    /** Returns the name of an option without the class that declares it. */
-    static String nameOf(ChannelOption<?> option) {
-        return option.name().substring(option.name().lastIndexOf('#') + 1);
+    /** Returns a copy, which does not change with this object. */
+    OptionValues copy() {
+        OptionValues copy = new OptionValues(declared);
+        copy.stored = stored;
+        return copy;
     }
 }

@@ -33,8 +33,8 @@ final class Paths {
 
     /** Declares {@link RpmaChannelOption#RPMA_PATHS} among the options of a channel. */
     @SuppressWarnings("unchecked")
-    static OptionValues.Value<List<RpmaPath>> declare(OptionValues values) {
-        return values.value(RpmaChannelOption.RPMA_PATHS, (Class<List<RpmaPath>>) (Class<?>) List.class, List.of(),
+    static DeclaredOptions.Declared<List<RpmaPath>> declare(DeclaredOptions options) {
+        return options.value(RpmaChannelOption.RPMA_PATHS, (Class<List<RpmaPath>>) (Class<?>) List.class, List.of(),
             Paths::checked, set -> set.isEmpty() ? defaults() : set);
     }
 

@@ -15,33 +15,33 @@ package io.rpma.netty;
 
 import io.rpma.RpmaError;
 import io.rpma.RpmaException;
-import io.rpma.netty.OptionValues.Value;
+import io.rpma.netty.DeclaredOptions.Declared;
 import io.rpma.netty.memory.Fabric;
 import java.nio.ByteBuffer;
 
 /** The options that set the private data for the peer: fixed bytes, or a factory. */
 final class PrivateDataOptions {
     private final int maxBytes;
-    private final Value<ByteBuffer> fixed;
-    private final Value<RpmaPrivateDataFactory> factory;
+    private final Declared<ByteBuffer> fixed;
+    private final Declared<RpmaPrivateDataFactory> factory;
 
     /**
-     * Declares the options for a channel.
+     * Declares the options.
      *
      * @param maxBytes how many bytes a connection request, or an acceptance, can carry
      */
-    PrivateDataOptions(OptionValues values, int maxBytes) {
+    PrivateDataOptions(DeclaredOptions options, int maxBytes) {
         this.maxBytes = maxBytes;
-        fixed = values.value(RpmaChannelOption.RPMA_PRIVATE_DATA, ByteBuffer.class, ByteBuffer.allocate(0), given -> {
-            OptionValues.check(RpmaChannelOption.RPMA_PRIVATE_DATA, given.remaining(), " bytes", 0, maxBytes);
+        fixed = options.value(RpmaChannelOption.RPMA_PRIVATE_DATA, ByteBuffer.class, ByteBuffer.allocate(0), given -> {
+            DeclaredOptions.check(RpmaChannelOption.RPMA_PRIVATE_DATA, given.remaining(), " bytes", 0, maxBytes);
             return ByteBuffer.allocate(given.remaining()).put(given.duplicate()).flip();
         }, ByteBuffer::asReadOnlyBuffer);
-        factory = values.value(RpmaChannelOption.RPMA_PRIVATE_DATA_FACTORY, RpmaPrivateDataFactory.class, null);
+        factory = options.value(RpmaChannelOption.RPMA_PRIVATE_DATA_FACTORY, RpmaPrivateDataFactory.class, null);
     }
 
-    /** Returns the options with their current values. */
-    Source source() {
-        return new Source(fixed.get(), factory.get(), maxBytes);
+    /** Returns the options with the current values of a channel. */
+    Source source(OptionValues values) {
+        return new Source(values.get(fixed), values.get(factory), maxBytes);
     }
 
     /**

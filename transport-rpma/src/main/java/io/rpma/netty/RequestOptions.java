@@ -13,27 +13,40 @@
 
 package io.rpma.netty;
 
-import io.rpma.netty.OptionValues.Value;
+import io.rpma.netty.DeclaredOptions.Declared;
 
 /** The options of a server channel that concern the decision about its clients. */
 final class RequestOptions {
     private static final int DEFAULT_TIMEOUT_MILLIS = 10_000;
 
-    private final Value<RpmaRequestHandler> handler;
-    private final Value<Integer> timeoutMillis;
+    private final Declarations declared;
+    private final OptionValues values;
 
-    /** Declares the options for a channel. */
-    RequestOptions(OptionValues values) {
-        handler = values.value(RpmaChannelOption.RPMA_REQUEST_HANDLER, RpmaRequestHandler.class, null);
-        timeoutMillis = values.number(RpmaChannelOption.RPMA_REQUEST_TIMEOUT_MILLIS, DEFAULT_TIMEOUT_MILLIS, 1, 60_000);
+    /** Creates a view of the options of one channel. */
+    RequestOptions(Declarations declared, OptionValues values) {
+        this.declared = declared;
+        this.values = values;
+    }
+
+    /** The options, which all channels of a kind share. */
+    static final class Declarations {
+        private final Declared<RpmaRequestHandler> handler;
+        private final Declared<Integer> timeoutMillis;
+
+        /** Declares the options. */
+        Declarations(DeclaredOptions options) {
+            handler = options.value(RpmaChannelOption.RPMA_REQUEST_HANDLER, RpmaRequestHandler.class, null);
+            timeoutMillis =
+                options.number(RpmaChannelOption.RPMA_REQUEST_TIMEOUT_MILLIS, DEFAULT_TIMEOUT_MILLIS, 1, 60_000);
+        }
     }
 
     /** Returns the handler that decides, or {@code null} if all clients are accepted. */
     RpmaRequestHandler handler() {
-        return handler.get();
+        return values.get(declared.handler);
     }
 
     int timeoutMillis() {
-        return timeoutMillis.get();
+        return values.get(declared.timeoutMillis);
     }
 }

@@ -20,7 +20,7 @@ import io.netty.channel.MessageSizeEstimator;
 import io.netty.channel.RecvByteBufAllocator;
 import io.netty.channel.WriteBufferWaterMark;
 import io.netty.channel.socket.SocketChannelConfig;
-import io.rpma.netty.OptionValues.Value;
+import io.rpma.netty.DeclaredOptions.Declared;
 import io.rpma.netty.stream.Handshake;
 
 /**
@@ -30,18 +30,22 @@ import io.rpma.netty.stream.Handshake;
  * {@code SO_RCVBUF}) and have no effect. Thread-safe.
  */
 public final class RpmaChannelConfig extends AbstractRpmaChannelConfig implements SocketChannelConfig {
-    private final StreamOptions stream = new StreamOptions(values, Handshake.MAX_REQUEST_DATA);
-    private final Value<Boolean> allowHalfClosure = values.flag(ChannelOption.ALLOW_HALF_CLOSURE, false);
-    private final Value<Integer> soLinger = values.number(ChannelOption.SO_LINGER, -1);
-    private final Value<Boolean> tcpNoDelay = values.flag(ChannelOption.TCP_NODELAY, true);
-    private final Value<Boolean> keepAlive = values.flag(ChannelOption.SO_KEEPALIVE, false);
-    private final Value<Boolean> reuseAddress = values.flag(ChannelOption.SO_REUSEADDR, false);
-    private final Value<Integer> sendBufferSize = values.number(ChannelOption.SO_SNDBUF, 64 << 10);
-    private final Value<Integer> receiveBufferSize = values.number(ChannelOption.SO_RCVBUF, 64 << 10);
-    private final Value<Integer> trafficClass = values.number(ChannelOption.IP_TOS, 0);
+    private static final DeclaredOptions OPTIONS = new DeclaredOptions();
+    private static final StreamOptions.Declarations STREAM =
+        new StreamOptions.Declarations(OPTIONS, Handshake.MAX_REQUEST_DATA);
+    private static final Declared<Boolean> ALLOW_HALF_CLOSURE = OPTIONS.flag(ChannelOption.ALLOW_HALF_CLOSURE, false);
+    private static final Declared<Integer> LINGER = OPTIONS.number(ChannelOption.SO_LINGER, -1);
+    private static final Declared<Boolean> NO_DELAY = OPTIONS.flag(ChannelOption.TCP_NODELAY, true);
+    private static final Declared<Boolean> KEEP_ALIVE = OPTIONS.flag(ChannelOption.SO_KEEPALIVE, false);
+    private static final Declared<Boolean> REUSE_ADDRESS = OPTIONS.flag(ChannelOption.SO_REUSEADDR, false);
+    private static final Declared<Integer> SEND_BUFFER_SIZE = OPTIONS.number(ChannelOption.SO_SNDBUF, 64 << 10);
+    private static final Declared<Integer> RECEIVE_BUFFER_SIZE = OPTIONS.number(ChannelOption.SO_RCVBUF, 64 << 10);
+    private static final Declared<Integer> TRAFFIC_CLASS = OPTIONS.number(ChannelOption.IP_TOS, 0);
+
+    private final StreamOptions stream = new StreamOptions(STREAM, values);
 
     RpmaChannelConfig(Channel channel, OptionOwner owner) {
-        super(channel, owner, true);
+        super(channel, owner, OPTIONS, true);
         // Buffers that the pipeline allocates for a write are then in registered memory and sent without copying.
         super.setAllocator(RpmaByteBufAllocator.DEFAULT);
     }
@@ -52,18 +56,18 @@ public final class RpmaChannelConfig extends AbstractRpmaChannelConfig implement
 
     @Override
     public boolean isTcpNoDelay() {
-        return tcpNoDelay.get();
+        return values.get(NO_DELAY);
     }
 
     @Override
     public RpmaChannelConfig setTcpNoDelay(boolean value) {
-        tcpNoDelay.set(value);
+        values.set(NO_DELAY, value);
         return this;
     }
 
     @Override
     public int getSoLinger() {
-        return soLinger.get();
+        return values.get(LINGER);
     }
 
     /**
@@ -72,62 +76,62 @@ public final class RpmaChannelConfig extends AbstractRpmaChannelConfig implement
      */
     @Override
     public RpmaChannelConfig setSoLinger(int seconds) {
-        soLinger.set(seconds);
+        values.set(LINGER, seconds);
         return this;
     }
 
     @Override
     public int getSendBufferSize() {
-        return sendBufferSize.get();
+        return values.get(SEND_BUFFER_SIZE);
     }
 
     @Override
     public RpmaChannelConfig setSendBufferSize(int bytes) {
-        sendBufferSize.set(bytes);
+        values.set(SEND_BUFFER_SIZE, bytes);
         return this;
     }
 
     @Override
     public int getReceiveBufferSize() {
-        return receiveBufferSize.get();
+        return values.get(RECEIVE_BUFFER_SIZE);
     }
 
     @Override
     public RpmaChannelConfig setReceiveBufferSize(int bytes) {
-        receiveBufferSize.set(bytes);
+        values.set(RECEIVE_BUFFER_SIZE, bytes);
         return this;
     }
 
     @Override
     public boolean isKeepAlive() {
-        return keepAlive.get();
+        return values.get(KEEP_ALIVE);
     }
 
     @Override
     public RpmaChannelConfig setKeepAlive(boolean value) {
-        keepAlive.set(value);
+        values.set(KEEP_ALIVE, value);
         return this;
     }
 
     @Override
     public int getTrafficClass() {
-        return trafficClass.get();
+        return values.get(TRAFFIC_CLASS);
     }
 
     @Override
     public RpmaChannelConfig setTrafficClass(int value) {
-        trafficClass.set(value);
+        values.set(TRAFFIC_CLASS, value);
         return this;
     }
 
     @Override
     public boolean isReuseAddress() {
-        return reuseAddress.get();
+        return values.get(REUSE_ADDRESS);
     }
 
     @Override
     public RpmaChannelConfig setReuseAddress(boolean value) {
-        reuseAddress.set(value);
+        values.set(REUSE_ADDRESS, value);
         return this;
     }
 
@@ -138,12 +142,12 @@ public final class RpmaChannelConfig extends AbstractRpmaChannelConfig implement
 
     @Override
     public boolean isAllowHalfClosure() {
-        return allowHalfClosure.get();
+        return values.get(ALLOW_HALF_CLOSURE);
     }
 
     @Override
     public RpmaChannelConfig setAllowHalfClosure(boolean value) {
-        allowHalfClosure.set(value);
+        values.set(ALLOW_HALF_CLOSURE, value);
         return this;
     }
 

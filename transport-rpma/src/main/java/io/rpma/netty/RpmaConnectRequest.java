@@ -125,7 +125,7 @@ public final class RpmaConnectRequest {
      * @throws IllegalArgumentException if the private data are too long; the request remains undecided
      */
     public Future<Channel> accept(ByteBuffer privateData) {
-        OptionValues.check(RpmaChannelOption.RPMA_PRIVATE_DATA, privateData.remaining(), " bytes", 0,
+        DeclaredOptions.check(RpmaChannelOption.RPMA_PRIVATE_DATA, privateData.remaining(), " bytes", 0,
             admission.maxPrivateData());
         return accept0(ByteBuffer.allocate(privateData.remaining()).put(privateData.duplicate()).flip());
     }

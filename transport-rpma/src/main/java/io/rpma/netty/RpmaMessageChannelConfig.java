@@ -16,7 +16,7 @@ package io.rpma.netty;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelOption;
 import io.rpma.ConnectionRequest;
-import io.rpma.netty.OptionValues.Value;
+import io.rpma.netty.DeclaredOptions.Declared;
 
 /**
  * The configuration of an {@link RpmaMessageChannel}: the {@link RpmaChannelOption}s that concern messages; the allocator,
@@ -25,11 +25,15 @@ import io.rpma.netty.OptionValues.Value;
  * default, means 5; with 0 it does not wait). Thread-safe.
  */
 public final class RpmaMessageChannelConfig extends AbstractRpmaChannelConfig {
-    private final MessageOptions messages = new MessageOptions(values, ConnectionRequest.MAX_CONNECT_PRIVATE_DATA);
-    private final Value<Integer> soLinger = values.number(ChannelOption.SO_LINGER, -1);
+    private static final DeclaredOptions OPTIONS = new DeclaredOptions();
+    private static final MessageOptions.Declarations MESSAGES =
+        new MessageOptions.Declarations(OPTIONS, ConnectionRequest.MAX_CONNECT_PRIVATE_DATA);
+    private static final Declared<Integer> LINGER = OPTIONS.number(ChannelOption.SO_LINGER, -1);
+
+    private final MessageOptions messages = new MessageOptions(MESSAGES, values);
 
     RpmaMessageChannelConfig(Channel channel, OptionOwner owner) {
-        super(channel, owner, false);
+        super(channel, owner, OPTIONS, false);
         setAllocator(RpmaByteBufAllocator.DEFAULT);
     }
 
@@ -38,6 +42,6 @@ public final class RpmaMessageChannelConfig extends AbstractRpmaChannelConfig {
     }
 
     int soLinger() {
-        return soLinger.get();
+        return values.get(LINGER);
     }
 }

@@ -15,19 +15,24 @@ package io.rpma.netty;
 
 import io.netty.channel.Channel;
 import io.rpma.ConnectionRequest;
-import io.rpma.netty.OptionValues.Value;
+import io.rpma.netty.DeclaredOptions.Declared;
 
 /**
  * The configuration of an {@link RpmaMessageServerChannel}: the {@link RpmaChannelOption}s with which its children are
  * accepted, and {@code SO_BACKLOG}, the number of accepted connections that may wait for {@code read()}. Thread-safe.
  */
 public final class RpmaMessageServerChannelConfig extends AbstractRpmaChannelConfig {
-    private final MessageOptions messages = new MessageOptions(values, ConnectionRequest.MAX_ACCEPT_PRIVATE_DATA);
-    private final RequestOptions requests = new RequestOptions(values);
-    private final Value<Integer> backlog = values.backlog();
+    private static final DeclaredOptions OPTIONS = new DeclaredOptions();
+    private static final MessageOptions.Declarations MESSAGES =
+        new MessageOptions.Declarations(OPTIONS, ConnectionRequest.MAX_ACCEPT_PRIVATE_DATA);
+    private static final RequestOptions.Declarations REQUESTS = new RequestOptions.Declarations(OPTIONS);
+    private static final Declared<Integer> BACKLOG = OPTIONS.backlog();
+
+    private final MessageOptions messages = new MessageOptions(MESSAGES, values);
+    private final RequestOptions requests = new RequestOptions(REQUESTS, values);
 
     RpmaMessageServerChannelConfig(Channel channel, OptionOwner owner) {
-        super(channel, owner, false);
+        super(channel, owner, OPTIONS, false);
     }
 
     MessageOptions messages() {
@@ -35,7 +40,7 @@ public final class RpmaMessageServerChannelConfig extends AbstractRpmaChannelCon
     }
 
     int backlog() {
-        return backlog.get();
+        return values.get(BACKLOG);
     }
 
     RequestOptions requests() {

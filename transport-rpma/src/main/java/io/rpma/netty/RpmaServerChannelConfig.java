@@ -20,7 +20,7 @@ import io.netty.channel.MessageSizeEstimator;
 import io.netty.channel.RecvByteBufAllocator;
 import io.netty.channel.WriteBufferWaterMark;
 import io.netty.channel.socket.ServerSocketChannelConfig;
-import io.rpma.netty.OptionValues.Value;
+import io.rpma.netty.DeclaredOptions.Declared;
 import io.rpma.netty.stream.Handshake;
 
 /**
@@ -28,14 +28,19 @@ import io.rpma.netty.stream.Handshake;
  * {@code read()}; {@code SO_REUSEADDR} and {@code SO_RCVBUF} are accepted and have no effect. Thread-safe.
  */
 public final class RpmaServerChannelConfig extends AbstractRpmaChannelConfig implements ServerSocketChannelConfig {
-    private final StreamOptions stream = new StreamOptions(values, Handshake.MAX_ANSWER_DATA);
-    private final RequestOptions requests = new RequestOptions(values);
-    private final Value<Integer> backlog = values.backlog();
-    private final Value<Boolean> reuseAddress = values.flag(ChannelOption.SO_REUSEADDR, false);
-    private final Value<Integer> receiveBufferSize = values.number(ChannelOption.SO_RCVBUF, 64 << 10);
+    private static final DeclaredOptions OPTIONS = new DeclaredOptions();
+    private static final StreamOptions.Declarations STREAM =
+        new StreamOptions.Declarations(OPTIONS, Handshake.MAX_ANSWER_DATA);
+    private static final RequestOptions.Declarations REQUESTS = new RequestOptions.Declarations(OPTIONS);
+    private static final Declared<Integer> BACKLOG = OPTIONS.backlog();
+    private static final Declared<Boolean> REUSE_ADDRESS = OPTIONS.flag(ChannelOption.SO_REUSEADDR, false);
+    private static final Declared<Integer> RECEIVE_BUFFER_SIZE = OPTIONS.number(ChannelOption.SO_RCVBUF, 64 << 10);
+
+    private final StreamOptions stream = new StreamOptions(STREAM, values);
+    private final RequestOptions requests = new RequestOptions(REQUESTS, values);
 
     RpmaServerChannelConfig(Channel channel, OptionOwner owner) {
-        super(channel, owner, true);
+        super(channel, owner, OPTIONS, true);
     }
 
     StreamOptions stream() {
@@ -48,34 +53,34 @@ public final class RpmaServerChannelConfig extends AbstractRpmaChannelConfig imp
 
     @Override
     public int getBacklog() {
-        return backlog.get();
+        return values.get(BACKLOG);
     }
 
     @Override
     public RpmaServerChannelConfig setBacklog(int connections) {
-        backlog.set(connections);
+        values.set(BACKLOG, connections);
         return this;
     }
 
     @Override
     public boolean isReuseAddress() {
-        return reuseAddress.get();
+        return values.get(REUSE_ADDRESS);
     }
 
     @Override
     public RpmaServerChannelConfig setReuseAddress(boolean value) {
-        reuseAddress.set(value);
+        values.set(REUSE_ADDRESS, value);
         return this;
     }
 
     @Override
     public int getReceiveBufferSize() {
-        return receiveBufferSize.get();
+        return values.get(RECEIVE_BUFFER_SIZE);
     }
 
     @Override
     public RpmaServerChannelConfig setReceiveBufferSize(int bytes) {
-        receiveBufferSize.set(bytes);
+        values.set(RECEIVE_BUFFER_SIZE, bytes);
         return this;
     }
 

@@ -13,7 +13,7 @@
 
 package io.rpma.netty;
 
-import io.rpma.netty.OptionValues.Value;
+import io.rpma.netty.DeclaredOptions.Declared;
 import io.rpma.netty.stream.Handshake;
 import io.rpma.netty.stream.Immediate;
 import java.util.List;
@@ -24,50 +24,62 @@ final class StreamOptions {
     static final int DEFAULT_CREDITS = 16;
     static final int DEFAULT_BULK_BYTES = 1 << 20;
 
-    private final Value<Integer> messageBytes;
-    private final Value<Integer> credits;
-    private final Value<Boolean> shared;
-    private final Value<Integer> bulkBytes;
-    private final Value<List<RpmaPath>> paths;
-    private final PrivateDataOptions privateData;
+    private final Declarations declared;
+    private final OptionValues values;
 
-    /**
-     * Declares the options for a channel.
-     *
-     * @param maxPrivateData bytes of private data that the protocol leaves to the application
-     */
-    StreamOptions(OptionValues values, int maxPrivateData) {
-        messageBytes = values.number(RpmaChannelOption.RPMA_RECEIVE_BUFFER_BYTES, DEFAULT_MESSAGE_BYTES,
-            Handshake.MIN_MESSAGE_BYTES, Handshake.MAX_MESSAGE_BYTES);
-        credits = values.number(RpmaChannelOption.RPMA_RECEIVE_BUFFERS, DEFAULT_CREDITS, 1, Immediate.MAX_CREDITS);
-        shared = values.flag(RpmaChannelOption.RPMA_SHARED_RECEIVE_QUEUE, true);
-        bulkBytes = values.number(RpmaChannelOption.RPMA_BULK_BYTES, DEFAULT_BULK_BYTES, 0, Handshake.MAX_BULK_BYTES);
-        paths = Paths.declare(values);
-        privateData = new PrivateDataOptions(values, maxPrivateData);
+    /** Creates a view of the options of one channel. */
+    StreamOptions(Declarations declared, OptionValues values) {
+        this.declared = declared;
+        this.values = values;
+    }
+
+    /** The options, which all channels of a kind share. */
+    static final class Declarations {
+        private final Declared<Integer> messageBytes;
+        private final Declared<Integer> credits;
+        private final Declared<Boolean> shared;
+        private final Declared<Integer> bulkBytes;
+        private final Declared<List<RpmaPath>> paths;
+        private final PrivateDataOptions privateData;
+
+        /**
+         * Declares the options.
+         *
+         * @param maxPrivateData bytes of private data that the protocol leaves to the application
+         */
+        Declarations(DeclaredOptions options, int maxPrivateData) {
+            messageBytes = options.number(RpmaChannelOption.RPMA_RECEIVE_BUFFER_BYTES, DEFAULT_MESSAGE_BYTES,
+                Handshake.MIN_MESSAGE_BYTES, Handshake.MAX_MESSAGE_BYTES);
+            credits = options.number(RpmaChannelOption.RPMA_RECEIVE_BUFFERS, DEFAULT_CREDITS, 1, Immediate.MAX_CREDITS);
+            shared = options.flag(RpmaChannelOption.RPMA_SHARED_RECEIVE_QUEUE, true);
+            bulkBytes = options.number(RpmaChannelOption.RPMA_BULK_BYTES, DEFAULT_BULK_BYTES, 0, Handshake.MAX_BULK_BYTES);
+            paths = Paths.declare(options);
+            privateData = new PrivateDataOptions(options, maxPrivateData);
+        }
     }
 
     List<RpmaPath> paths() {
-        return paths.get();
+        return values.get(declared.paths);
     }
 
     /** Returns the source of the private data, by the current options. */
     PrivateDataOptions.Source privateData() {
-        return privateData.source();
+        return declared.privateData.source(values);
     }
 
     int messageBytes() {
-        return messageBytes.get();
+        return values.get(declared.messageBytes);
     }
 
     int credits() {
-        return credits.get();
+        return values.get(declared.credits);
     }
 
     boolean shared() {
-        return shared.get();
+        return values.get(declared.shared);
     }
 
     int bulkBytes() {
-        return bulkBytes.get();
+        return values.get(declared.bulkBytes);
     }
 }

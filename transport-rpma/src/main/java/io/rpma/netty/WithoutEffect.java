@@ -50,14 +50,14 @@ final class WithoutEffect {
      *
      * @param owner the channel of the option
      * @param isStream whether the channel carries or accepts streams; otherwise it carries or accepts messages
-     * @param values the options that its kind of channel declares
+     * @param values the values of the options of the channel
      */
     static void check(OptionOwner owner, boolean isStream, ChannelOption<?> option, OptionValues values) {
         boolean isServer = owner.isServer();
         boolean isOfServer = owner.warnings() != null;
         // The constants are instances of the superclass; only their name identifies them.
         boolean isOurs = option.name().startsWith(RpmaChannelOption.class.getName() + '#');
-        String name = OptionValues.nameOf(option);
+        String name = DeclaredOptions.nameOf(option);
         if (isServer && OF_CHILDREN.contains(option) && (isStream || !OF_STREAMS.contains(option))) {
             warn(owner, name + " was set on a server channel and has no effect there: set it by childOption(...)");
         } else if (!isServer && OF_SERVERS.contains(option)) {
@@ -65,7 +65,7 @@ final class WithoutEffect {
                 + " ServerBootstrap");
         } else if (option == ChannelOption.CONNECT_TIMEOUT_MILLIS && isOfServer) {
             warn(owner, name + " was set for a server, where it has no effect: it belongs to the Bootstrap of a client");
-        } else if (isOurs && values.find(option) == null) {
+        } else if (isOurs && values.declared().find(option) == null) {
             warn(owner, name + " has no effect on " + (isStream ? "streams: it belongs to message channels"
                 : "message channels: it belongs to streams"));
         } else if (isServer && option == RpmaChannelOption.RPMA_PATHS && owner.hasBegun()) {
@@ -86,7 +86,7 @@ final class WithoutEffect {
     private static void checkBeside(OptionOwner owner, OptionValues values) {
         BESIDE.forEach((option, other) -> {
             if (values.isSet(option) && values.isSet(other)) {
-                warn(owner, OptionValues.nameOf(option) + " has no effect together with " + OptionValues.nameOf(other)
+                warn(owner, DeclaredOptions.nameOf(option) + " has no effect together with " + DeclaredOptions.nameOf(other)
                     + ": set one of them");
             }
         });

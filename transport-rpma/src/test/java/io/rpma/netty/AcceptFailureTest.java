@@ -57,8 +57,9 @@ class AcceptFailureTest {
     /** A server channel that fails once: while it accepts its first connection, or while it prepares its second one. */
     static final class FailingOnce extends AbstractRpmaServerChannel {
         private final ChannelConfig config = new DefaultChannelConfig(this);
-        private final MessageOptions options =
-            new MessageOptions(new OptionValues(), ConnectionRequest.MAX_ACCEPT_PRIVATE_DATA);
+        private final DeclaredOptions declared = new DeclaredOptions();
+        private final MessageOptions options = new MessageOptions(
+            new MessageOptions.Declarations(declared, ConnectionRequest.MAX_ACCEPT_PRIVATE_DATA), new OptionValues(declared));
         private final Exception acceptFailure;
         private final RuntimeException prepareFailure;
         private boolean hasFailedToAccept;

@@ -52,8 +52,9 @@ class AcceptFairnessTest {
     /** A server channel that refuses every client. The first client gives the event loop another task. */
     private final class Refusing extends AbstractRpmaServerChannel {
         private final ChannelConfig config = new DefaultChannelConfig(this);
-        private final MessageOptions options =
-            new MessageOptions(new OptionValues(), ConnectionRequest.MAX_ACCEPT_PRIVATE_DATA);
+        private final DeclaredOptions declared = new DeclaredOptions();
+        private final MessageOptions options = new MessageOptions(
+            new MessageOptions.Declarations(declared, ConnectionRequest.MAX_ACCEPT_PRIVATE_DATA), new OptionValues(declared));
 
         @Override
         public ChannelConfig config() {

@@ -411,8 +411,9 @@ class PathsTest {
 
         private final int errno;
         private final ChannelConfig config = new DefaultChannelConfig(this);
-        private final MessageOptions options =
-            new MessageOptions(new OptionValues(), ConnectionRequest.MAX_ACCEPT_PRIVATE_DATA);
+        private final DeclaredOptions declared = new DeclaredOptions();
+        private final MessageOptions options = new MessageOptions(
+            new MessageOptions.Declarations(declared, ConnectionRequest.MAX_ACCEPT_PRIVATE_DATA), new OptionValues(declared));
 
         FailingServer(int errno) {
             this.errno = errno;

@@ -40,13 +40,17 @@ public final class ChannelCounts {
     public long completions;
     int mostUnread;
     private final int receives;
-    private final long[] failures = new long[STATUSES.length];
+    // Null until a work request fails.
+    private long[] failures;
 
     public ChannelCounts(int receives) {
         this.receives = receives;
     }
 
     public void failed(CompletionStatus status) {
+        if (failures == null) {
+            failures = new long[STATUSES.length];
+        }
         failures[status.ordinal()]++;
     }
 
@@ -74,14 +78,25 @@ public final class ChannelCounts {
         sendQueueWaits += other.sendQueueWaits;
         waitNanos += other.waitNanos;
         completions += other.completions;
+        long[] more = other.failures;
+        if (more != null) {
+            addFailures(more);
+        }
+    }
+
+    private void addFailures(long[] more) {
+        if (failures == null) {
+            failures = new long[STATUSES.length];
+        }
         for (int i = 0; i < failures.length; i++) {
-            failures[i] += other.failures[i];
+            failures[i] += more[i];
         }
     }
 
     /** Returns the number of completions with an error status. */
     public long failures(CompletionStatus status) {
-        return failures[status.ordinal()];
+        long[] counted = failures;
+        return counted == null ? 0 : counted[status.ordinal()];
     }
 
     /** Returns the smallest number of free data receives so far. */

@@ -18,8 +18,9 @@ package io.rpma.netty.pair;
  * request that was refused before it could be posted keeps its place behind the earlier ones.
  */
 public final class Outcomes {
-    private final Throwable[] causes;
     private final int mask;
+    // Null until a request fails: success is no cause.
+    private Throwable[] causes;
     private long posted;
     private long decided;
     private long taken;
@@ -30,28 +31,26 @@ public final class Outcomes {
      * @param most how many requests can be under way at once
      */
     public Outcomes(int most) {
-        int size = Integer.highestOneBit(Math.max(1, most) * 2 - 1);
-        causes = new Throwable[size];
-        mask = size - 1;
+        mask = Integer.highestOneBit(Math.max(1, most) * 2 - 1) - 1;
     }
 
     public boolean isFull() {
-        return posted - taken == causes.length;
+        return posted - taken == mask + 1;
     }
 
     /** Returns whether one more request fills this object. */
     public boolean isAlmostFull() {
-        return posted - taken == causes.length - 1;
+        return posted - taken == mask;
     }
 
     /** Adds a request that was posted. */
     public void post() {
-        causes[(int) posted++ & mask] = null;
+        record(posted++, null);
     }
 
     /** Adds a request that failed before it was posted. */
     public void refuse(Throwable cause) {
-        causes[(int) posted++ & mask] = cause;
+        record(posted++, cause);
         passRefused();
     }
 
@@ -61,12 +60,22 @@ public final class Outcomes {
      * @param cause why it failed, or {@code null}
      */
     public void end(Throwable cause) {
-        causes[(int) decided++ & mask] = cause;
+        record(decided++, cause);
         passRefused();
     }
 
+    private void record(long request, Throwable cause) {
+        if (causes == null) {
+            if (cause == null) {
+                return;
+            }
+            causes = new Throwable[mask + 1];
+        }
+        causes[(int) request & mask] = cause;
+    }
+
     private void passRefused() {
-        while (decided < posted && causes[(int) decided & mask] != null) {
+        while (causes != null && decided < posted && causes[(int) decided & mask] != null) {
             decided++;
         }
     }
@@ -83,6 +92,9 @@ public final class Outcomes {
     /** Removes the next result: {@code null} for success, or why the request failed. */
     public Throwable next() {
         int index = (int) taken++ & mask;
+        if (causes == null) {
+            return null;
+        }
         Throwable cause = causes[index];
         causes[index] = null;
         return cause;

@@ -55,7 +55,8 @@ public abstract class QueuePair {
     public final Fabric fabric;
     public final boolean active;
     public final ChannelCounts counters;
-    private final ConnectedEvent connecting = new ConnectedEvent();
+    // Null once the queue pair is established.
+    private ConnectedEvent connecting = new ConnectedEvent();
     public final InetSocketAddress localAddress;
     public final InetSocketAddress remoteAddress;
     /** {@code null} once closed; so is the queue. */
@@ -275,6 +276,7 @@ public abstract class QueuePair {
         established = true;
         OpenPairs.addEstablished(fabric.provider());
         connecting.commit(this);
+        connecting = null;
         listener.established();
     }
 

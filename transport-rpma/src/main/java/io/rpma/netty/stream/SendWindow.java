@@ -30,8 +30,9 @@ final class SendWindow {
     private final int sendQueue;
     private final Outcomes outcomes;
     private final UserTypes types;
-    private final ReferenceCounted[] users;
     private final int mask;
+    // Null until a work request uses a buffer or is an operation: many connections are idle from the start.
+    private ReferenceCounted[] users;
     private long posted;
     private long retired;
     private int unsignalled;
@@ -48,13 +49,12 @@ final class SendWindow {
         this.types = types;
         this.sendQueue = sendQueue;
         this.outcomes = outcomes;
-        users = new ReferenceCounted[Integer.highestOneBit(sendQueue * 2 - 1)];
-        mask = users.length - 1;
+        mask = Integer.highestOneBit(sendQueue * 2 - 1) - 1;
     }
 
     /** Returns a power of two, which is at least the number of slots: the numbers of work requests under way differ modulo it. */
     int length() {
-        return users.length;
+        return mask + 1;
     }
 
     /** Returns how many slots of the send queue are free. */
@@ -78,6 +78,9 @@ final class SendWindow {
      * @param user the buffer or operation, or {@code null}
      */
     void use(ReferenceCounted user) {
+        if (users == null) {
+            users = new ReferenceCounted[mask + 1];
+        }
         users[(int) posted & mask] = user;
     }
 
@@ -104,11 +107,16 @@ final class SendWindow {
 
     /** Completes all work requests up to this one. */
     void retire(long number) {
+        ReferenceCounted[] all = users;
+        if (all == null) {
+            retired = Math.max(retired, number + 1);
+            return;
+        }
         while (retired <= number) {
             int index = (int) retired & mask;
-            ReferenceCounted user = users[index];
+            ReferenceCounted user = all[index];
             if (user != null) {
-                users[index] = null;
+                all[index] = null;
                 if (user instanceof OneSided) {
                     outcomes.end(null);
                 }
@@ -127,7 +135,7 @@ final class SendWindow {
         if (number >= retired) {
             retire(number - 1);
             int index = (int) number & mask;
-            if (users[index] instanceof OneSided operation) {
+            if (users != null && users[index] instanceof OneSided operation) {
                 users[index] = null;
                 outcomes.end(broken != null ? broken : types.failed(operation.text(), status));
                 operation.release();
@@ -147,13 +155,13 @@ final class SendWindow {
 
     /** Releases everything, when the queue pair has been destroyed. */
     void close() {
-        for (int i = 0; i < users.length; i++) {
+        for (int i = 0; i <= mask; i++) {
             release(i);
         }
     }
 
     private void release(int index) {
-        ReferenceCounted user = users[index];
+        ReferenceCounted user = users == null ? null : users[index];
         if (user != null) {
             users[index] = null;
             user.release();

@@ -55,7 +55,7 @@ public final class StreamReceiver implements StreamWire.Sink {
     private final PeerCredits given;
     private final StreamSender sender;
     private final StreamRules rules;
-    private final UnreadMessages unread;
+    private final UnreadMessages unread = new UnreadMessages();
     // How many bytes of the oldest message have been read.
     private int headRead;
     // The receives of messages that were read while the listener was being notified of their completion. They are posted after
@@ -90,7 +90,6 @@ public final class StreamReceiver implements StreamWire.Sink {
         this.sender = sender;
         counters = pair.counters;
         rules = new StreamRules(given, sender, this);
-        unread = new UnreadMessages(sizes.receiveQueue());
     }
 
     /** Called when the peer's handshake is known. */

@@ -28,22 +28,15 @@ final class UnreadMessages {
     /** The slot of a message in an area for large data, which holds no receive either. */
     static final int AREA = -2;
 
-    private final ByteBuf[] buffers;
-    private final int[] slots;
-    private final int[] lengths;
+    /** How many messages there is room for at first. The room grows, up to the number of receives of the connection. */
+    private static final int FEW = 4;
+
+    // Rings, whose lengths are the same power of two.
+    private ByteBuf[] buffers = new ByteBuf[FEW];
+    private int[] slots = new int[FEW];
+    private int[] lengths = new int[FEW];
     private int head;
     private int count;
-
-    /**
-     * Creates an empty queue.
-     *
-     * @param most the largest number of unread messages
-     */
-    UnreadMessages(int most) {
-        buffers = new ByteBuf[most];
-        slots = new int[most];
-        lengths = new int[most];
-    }
 
     int count() {
         return count;
@@ -56,10 +49,29 @@ final class UnreadMessages {
      * @param bytes the length of its payload
      */
     void add(ByteBuf buf, int slot, int bytes) {
-        int tail = (head + count++) % buffers.length;
+        if (count == buffers.length) {
+            makeRoom();
+        }
+        int tail = head + count++ & buffers.length - 1;
         buffers[tail] = buf;
         slots[tail] = slot;
         lengths[tail] = bytes;
+    }
+
+    private void makeRoom() {
+        ByteBuf[] moreBuffers = new ByteBuf[2 * count];
+        int[] moreSlots = new int[2 * count];
+        int[] moreLengths = new int[2 * count];
+        for (int i = 0; i < count; i++) {
+            int from = head + i & count - 1;
+            moreBuffers[i] = buffers[from];
+            moreSlots[i] = slots[from];
+            moreLengths[i] = lengths[from];
+        }
+        buffers = moreBuffers;
+        slots = moreSlots;
+        lengths = moreLengths;
+        head = 0;
     }
 
     /** Returns the slot of the oldest message. */
@@ -91,7 +103,7 @@ final class UnreadMessages {
 
     /** Removes the oldest message, whose buffer has been taken. */
     void remove() {
-        head = (head + 1) % buffers.length;
+        head = head + 1 & buffers.length - 1;
         count--;
     }
 }

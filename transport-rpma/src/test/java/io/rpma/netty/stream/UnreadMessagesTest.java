@@ -52,7 +52,7 @@ class UnreadMessagesTest {
     @Property(tries = 200)
     void messagesComeOutInTheirOrderWithTheirSlotAndLength(@ForAll @IntRange(min = 1, max = 16) int most,
             @ForAll("calls") List<Call> calls) {
-        UnreadMessages messages = new UnreadMessages(most);
+        UnreadMessages messages = new UnreadMessages();
         Deque<Message> model = new ArrayDeque<>();
         for (Call call : calls) {
             act(messages, model, most, call);
