@@ -42,6 +42,8 @@ public record Handshake(int minor, int status, int messageBytes, int credits, in
     public static final int REFUSED_MALFORMED = 2;
     public static final int REFUSED_BY_APPLICATION = 3;
 
+    static final ByteBuffer NO_DATA = ByteBuffer.allocate(0).asReadOnlyBuffer();
+
     /** The minor version that introduced the application's data. */
     private static final int MINOR_OF_DATA = 2;
     /** The minor version that introduced messages without immediate data. */
@@ -121,7 +123,7 @@ public record Handshake(int minor, int status, int messageBytes, int credits, in
         int messageBytes = in.getInt();
         int credits = in.getShort() & 0xffff;
         int bulkUnits = in.getShort() & 0xffff;
-        ByteBuffer said = minor >= MINOR_OF_DATA ? applicationData(in) : ByteBuffer.allocate(0);
+        ByteBuffer said = minor >= MINOR_OF_DATA ? applicationData(in) : NO_DATA;
         if (status != ACCEPTED) {
             return refusal(status, said);
         }
@@ -172,7 +174,7 @@ public record Handshake(int minor, int status, int messageBytes, int credits, in
             throw new MismatchException(REFUSED_MALFORMED, "the peer announces " + bytes + " bytes of data of its application;"
                 + " there is room for " + in.remaining());
         }
-        return ByteBuffer.allocate(bytes).put(in.slice(in.position(), bytes)).flip();
+        return bytes == 0 ? NO_DATA : ByteBuffer.allocate(bytes).put(in.slice(in.position(), bytes)).flip();
     }
 
     /** Returns the application's reason for a refusal. Characters that are not text are replaced by question marks. */

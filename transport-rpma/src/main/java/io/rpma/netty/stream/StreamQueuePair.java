@@ -64,7 +64,7 @@ public final class StreamQueuePair extends StreamEnd {
     private final StreamChanges changes;
     // Null if no channel uses this queue pair yet.
     private IdleGrants idleGrants;
-    private ByteBuffer peerData = ByteBuffer.allocate(0);
+    private ByteBuffer peerData = Handshake.NO_DATA;
     // Why a message could not be delivered to a peer that may have closed in order, or null; see failed().
     private IOException hungUp;
     private boolean hangsUpLater;
