@@ -68,6 +68,7 @@ public final class RpmaRegion extends AbstractReferenceCounted {
         this.memory = memory;
         this.usages = usages;
         this.owner = owner;
+        freed.setUncancellable();
     }
 
     /**
@@ -164,8 +165,8 @@ public final class RpmaRegion extends AbstractReferenceCounted {
      * was passed to {@link #of} may then be used for something else, and memory that the region allocated itself has been
      * returned. Usually the future is done when the last {@link #release()} returns. On the software provider, a process that
      * is executing an operation in the memory is allowed to finish it, which takes as long as that process is stopped. The
-     * future fails if the memory could not be deregistered; the memory must then not be used any more. Its listeners are called
-     * by Netty's {@link GlobalEventExecutor}.
+     * future fails if the memory could not be deregistered; the memory must then not be used any more. It cannot be cancelled.
+     * Its listeners are called by Netty's {@link GlobalEventExecutor}.
      */
     public Future<Void> freeFuture() {
         return freed;

@@ -121,6 +121,16 @@ class RegionTest {
         assertEquals(64, region.size());
     }
 
+    /** A cancelled future would say that the memory is not accessed any more, and the region could not be freed. */
+    @Test
+    void theFutureOfARegionCannotBeCancelled() throws Exception {
+        RpmaRegion region = RpmaRegion.allocate(64, MemoryUsage.READ_SRC);
+        assertFalse(region.freeFuture().cancel(true));
+        assertFalse(region.freeFuture().isDone());
+        assertTrue(region.release());
+        region.freeFuture().sync();
+    }
+
     /** Data that was written to a file's memory in another process is in the file after that process was killed. */
     @Test
     void aFilesMemoryOutlivesItsProcess() throws Exception {
