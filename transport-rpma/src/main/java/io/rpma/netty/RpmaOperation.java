@@ -192,7 +192,7 @@ public final class RpmaOperation extends AbstractReferenceCounted {
 
     /**
      * Writes eight bytes atomically ({@code rpma_atomic_write(3)}). A reader on the peer's side sees all of them or none, and
-     * only after everything that was written before.
+     * only after everything that was written before. The peer's region must begin at an address that is a multiple of 8.
      *
      * @param target a region that the peer registered for {@link MemoryUsage#WRITE_DST}
      * @param targetOffset the offset in bytes, a multiple of 8
@@ -246,6 +246,10 @@ public final class RpmaOperation extends AbstractReferenceCounted {
         }
         if (kind == Kind.ATOMIC_WRITE && remoteOffset % Connection.ATOMIC_WRITE_ALIGNMENT != 0) {
             throw refused("its offset " + remoteOffset + " is not a multiple of " + Connection.ATOMIC_WRITE_ALIGNMENT);
+        }
+        if (kind == Kind.ATOMIC_WRITE && remote.address() % Connection.ATOMIC_WRITE_ALIGNMENT != 0) {
+            throw refused("the remote region begins at 0x" + Long.toHexString(remote.address()) + ", not at a multiple of "
+                + Connection.ATOMIC_WRITE_ALIGNMENT + ": the peer must register memory that is aligned");
         }
         if (region != null) {
             check("local", offset, length, region.size());
@@ -413,20 +417,8 @@ public final class RpmaOperation extends AbstractReferenceCounted {
         }
 
         @Override
-        public OneSided retain() {
-            RpmaOperation.this.retain();
-            return this;
-        }
-
-        @Override
         public OneSided retain(int increment) {
             RpmaOperation.this.retain(increment);
-            return this;
-        }
-
-        @Override
-        public OneSided touch() {
-            RpmaOperation.this.touch();
             return this;
         }
 
@@ -434,11 +426,6 @@ public final class RpmaOperation extends AbstractReferenceCounted {
         public OneSided touch(Object hint) {
             RpmaOperation.this.touch(hint);
             return this;
-        }
-
-        @Override
-        public boolean release() {
-            return RpmaOperation.this.release();
         }
 
         @Override

@@ -74,8 +74,8 @@ public final class RpmaRegion extends AbstractReferenceCounted {
     /**
      * Creates a region of memory that the caller keeps alive until the region has been freed ({@link #freeFuture()}).
      *
-     * @param memory off-heap memory; on the software provider, peers in other processes access memory of {@link #allocate}
-     *     faster
+     * @param memory off-heap memory; it must begin at an address that is a multiple of 8 if peers write to it atomically. On the
+     *     software provider, peers in other processes access memory of {@link #allocate} faster
      * @param usages what the region is for, at least one
      * @throws IllegalArgumentException if the memory is on the heap or empty, or there is no usage
      */

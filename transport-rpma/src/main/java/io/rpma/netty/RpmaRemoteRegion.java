@@ -48,13 +48,15 @@ public final class RpmaRemoteRegion extends AbstractReferenceCounted {
     }
 
     private final byte[] descriptor;
+    private final long address;
     private final long size;
     private final int usages;
     // A list by provider of the channels on which the region was used, usually one. New entries are added at the front.
     private volatile Opened opened;
 
-    private RpmaRemoteRegion(byte[] descriptor, long size, int usages) {
+    private RpmaRemoteRegion(byte[] descriptor, long address, long size, int usages) {
         this.descriptor = descriptor;
+        this.address = address;
         this.size = size;
         this.usages = usages;
     }
@@ -101,7 +103,7 @@ public final class RpmaRemoteRegion extends AbstractReferenceCounted {
         }
         byte[] copy = new byte[RpmaRegion.DESCRIPTOR_BYTES];
         descriptor.get(descriptor.position(), copy);
-        RpmaRemoteRegion region = new RpmaRemoteRegion(copy, size, usages);
+        RpmaRemoteRegion region = new RpmaRemoteRegion(copy, address, size, usages);
         region.openOnAny(providers);
         descriptor.position(descriptor.position() + RpmaRegion.DESCRIPTOR_BYTES);
         return region;
@@ -151,6 +153,11 @@ public final class RpmaRemoteRegion extends AbstractReferenceCounted {
     /** Returns the usages that the peer registered the region for. */
     public Set<MemoryUsage> usages() {
         return MemoryUsage.of(usages);
+    }
+
+    /** Returns the address at which the region begins in the peer. */
+    long address() {
+        return address;
     }
 
     boolean allows(MemoryUsage usage) {

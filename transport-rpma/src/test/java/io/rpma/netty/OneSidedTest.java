@@ -586,6 +586,24 @@ class OneSidedTest {
         goesOn();
     }
 
+    /** A device would end the connection, or the eight bytes would not be written as one word. */
+    @ParameterizedTest
+    @EnumSource
+    void anAtomicWriteNeedsAnAlignedAddress(Kind kind) throws Exception {
+        Channel client = connect(kind);
+        RpmaRegion odd = RpmaRegion.of(there.memory().asSlice(4, 64), ALL);
+        RpmaRemoteRegion known = RpmaRemoteRegion.open(odd.descriptor(channels.server));
+        Throwable cause = fails(client.writeAndFlush(RpmaOperation.atomicWrite(known, 8, 1)));
+        assertInstanceOf(RpmaException.class, cause);
+        assertTrue(cause.getMessage().contains("not at a multiple of 8"), cause.getMessage());
+        assertEquals(0, there.memory().get(ValueLayout.JAVA_LONG_UNALIGNED, 12));
+        succeeds(client, RpmaOperation.write(Unpooled.copyLong(-1), known, 8));
+        assertEquals(-1, there.memory().get(ValueLayout.JAVA_LONG_UNALIGNED, 12));
+        known.release();
+        odd.release();
+        goesOn();
+    }
+
     /** The mistake is one of the operation, and does not concern the connection. */
     @ParameterizedTest
     @EnumSource

@@ -35,4 +35,19 @@ public interface OneSided extends ReferenceCounted {
 
     /** Returns the name of the operation, for the message of an exception. */
     String text();
+
+    @Override
+    default ReferenceCounted retain() {
+        return retain(1);
+    }
+
+    @Override
+    default ReferenceCounted touch() {
+        return touch(null);
+    }
+
+    @Override
+    default boolean release() {
+        return release(1);
+    }
 }
