@@ -156,8 +156,8 @@ public final class RpmaOperation extends AbstractReferenceCounted {
      * Writes a buffer's readable bytes to the peer's memory ({@code rpma_write(3)}).
      *
      * @param source any buffer of at most 4 MiB. A buffer of {@link RpmaByteBufAllocator} is written without copying, any other
-     *     through a copy. The operation takes over its reference, as every write of a buffer does; the buffer is released even if
-     *     this method throws an exception
+     *     through a copy. The operation takes over its reference, as every write of a buffer does, and its readable bytes must
+     *     not change any more; the buffer is released even if this method throws an exception
      * @param target a region that the peer registered for {@link MemoryUsage#WRITE_DST}
      * @param targetOffset the offset in bytes
      */
@@ -257,10 +257,20 @@ public final class RpmaOperation extends AbstractReferenceCounted {
                 throw refused("the local region was registered for " + region.usages() + ", not for " + kind.here);
             }
         }
-        if (kind == Kind.READ && buffer != null && buffer.isReadOnly()) {
-            throw refused("the buffer is read-only");
+        if (buffer != null) {
+            checkBuffer();
         }
-        if (kind == Kind.READ && buffer != null && length > buffer.writableBytes()) {
+    }
+
+    private void checkBuffer() throws RpmaException {
+        if (kind != Kind.READ) {
+            if (length != buffer.readableBytes()) {
+                throw refused("the buffer has " + buffer.readableBytes() + " readable bytes, not the " + length
+                    + " that it had when the operation was created: do not use a buffer that is being written");
+            }
+        } else if (buffer.isReadOnly()) {
+            throw refused("the buffer is read-only");
+        } else if (length > buffer.writableBytes()) {
             throw refused("the buffer has room for " + buffer.writableBytes() + " bytes, not for " + length);
         }
     }

@@ -140,7 +140,8 @@ public final class RpmaTransfer {
     /**
      * Writes a buffer's readable bytes to the peer's memory, by {@link RpmaOperation#write(ByteBuf, RpmaRemoteRegion, long)}.
      *
-     * @param source any buffer; the transfer takes over its reference, as every write of a buffer does
+     * @param source any buffer; the transfer takes over its reference, as every write of a buffer does, and its readable bytes
+     *     must not change any more
      * @param target a region that the peer registered for {@link MemoryUsage#WRITE_DST}
      * @param targetOffset the offset in bytes
      * @return the future, whose listeners are notified on the channel's event loop

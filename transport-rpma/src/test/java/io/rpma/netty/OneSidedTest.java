@@ -604,6 +604,24 @@ class OneSidedTest {
         goesOn();
     }
 
+    /** The operation would send what lies behind the readable bytes, perhaps memory of other buffers. */
+    @ParameterizedTest(name = "{0} {1}")
+    @MethodSource("buffers")
+    void aBufferWhoseReadableBytesHaveChangedIsRefused(Kind kind, String name, Function<Integer, ByteBuf> buffer)
+            throws Exception {
+        Channel client = connect(kind);
+        ByteBuf source = buffer.apply(16).writeZero(16);
+        RpmaOperation changed = RpmaOperation.write(source, remote, 0);
+        source.skipBytes(8);
+        fill(there, 0, 16, 5);
+        Throwable cause = fails(client.writeAndFlush(changed));
+        assertInstanceOf(RpmaException.class, cause);
+        assertTrue(cause.getMessage().contains("8 readable bytes, not the 16"), cause.getMessage());
+        assertEquals(0, source.refCnt());
+        assertFilled(there, 0, 16, 5);
+        goesOn();
+    }
+
     /** The mistake is one of the operation, and does not concern the connection. */
     @ParameterizedTest
     @EnumSource

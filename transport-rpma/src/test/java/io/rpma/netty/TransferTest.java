@@ -661,6 +661,28 @@ class TransferTest {
         target.release();
     }
 
+    /** What has been read from the buffer since the transfer was created would be missing at the end of the peer's memory. */
+    @ParameterizedTest
+    @EnumSource
+    void aBufferWhoseReadableBytesHaveChangedIsRefused(Kind kind) throws Exception {
+        Channel client = connect(kind);
+        CountDownLatch busy = new CountDownLatch(1);
+        client.eventLoop().execute(() -> {
+            try {
+                busy.await();
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+            }
+        });
+        ByteBuf source = Unpooled.buffer().writeZero(16);
+        ChannelFuture changed = new RpmaTransfer(client).write(source, remote, 0);
+        source.skipBytes(8);
+        busy.countDown();
+        assertInstanceOf(RpmaException.class, fails(changed));
+        assertEquals(0, source.refCnt());
+        new RpmaTransfer(client).write(here, 0, SIZE, remote, 0).sync();
+    }
+
     /** A buffer that the application has released too early fails the transfer, which nobody could wait for otherwise. */
     @ParameterizedTest
     @EnumSource
