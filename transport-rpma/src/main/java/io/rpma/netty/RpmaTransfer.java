@@ -322,8 +322,7 @@ public final class RpmaTransfer {
                 completed += bytes;
                 promise.tryProgress(completed, whole.length());
             } else if (failure == null || from < failure.offset()) {
-                failure = new RpmaTransferException(whole.work().text() + " of " + whole.length() + " bytes failed at offset "
-                    + from + ": " + (cause.getMessage() != null ? cause.getMessage() : cause), from, cause);
+                failure = failed(from, cause);
             }
             if (failure != null) {
                 // The connection may have failed and be about to be destroyed. The device can access the memory until then.
@@ -335,12 +334,22 @@ public final class RpmaTransfer {
             }
         }
 
+        private RpmaTransferException failed(long from, Throwable cause) {
+            return new RpmaTransferException(whole.work().text() + " of " + whole.length() + " bytes failed at offset " + from
+                + ": " + (cause.getMessage() != null ? cause.getMessage() : cause), from, cause);
+        }
+
         private void endIfDone() {
             if (underWay > 0 || inUse > 0 || isWriting || promise.isDone() || failure == null && completed < whole.length()) {
                 return;
             }
             if (failure == null) {
-                whole.partsSucceeded();
+                try {
+                    whole.partsSucceeded();
+                } catch (Throwable e) {
+                    // The application has used the buffer, so that its writer index cannot advance, or it throws an error.
+                    failure = failed(completed, e);
+                }
             }
             whole.release();
             if (failure != null) {

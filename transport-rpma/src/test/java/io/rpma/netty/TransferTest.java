@@ -661,6 +661,27 @@ class TransferTest {
         target.release();
     }
 
+    /** The same if it throws the error when all parts have been read, or if its writer index cannot advance any more. */
+    @ParameterizedTest
+    @EnumSource
+    void aBufferThatThrowsAnErrorAtTheEndFailsTheTransfer(Kind kind) throws Exception {
+        Channel client = connect(kind);
+        AssertionError error = new AssertionError("the buffer fails");
+        ByteBuf target = new UnpooledHeapByteBuf(UnpooledByteBufAllocator.DEFAULT, 2 * PIECE, 2 * PIECE) {
+            @Override
+            public ByteBuf writerIndex(int index) {
+                throw error;
+            }
+        };
+        RpmaTransferException failure = assertInstanceOf(RpmaTransferException.class,
+            fails(new RpmaTransfer(client, PIECE, 2).read(remote, 0, 2 * PIECE, target)));
+        assertSame(error, failure.getCause());
+        assertEquals(2 * PIECE, failure.offset());
+        assertEquals(1, target.refCnt());
+        target.release();
+        new RpmaTransfer(client).write(here, 0, SIZE, remote, 0).sync();
+    }
+
     /** What has been read from the buffer since the transfer was created would be missing at the end of the peer's memory. */
     @ParameterizedTest
     @EnumSource
