@@ -100,16 +100,31 @@ final class PostedEntries implements ChannelOutboundBuffer.MessageProcessor {
             count--;
             any = true;
             dropCancelled();
+            if (cause == null) {
+                cause = finish(buffer.current());
+            }
             if (cause != null) {
                 buffer.remove(cause);
                 continue;
             }
-            if (buffer.current() instanceof RpmaOperation operation) {
-                operation.succeeded();
-            }
             SentEntries.remove(buffer);
         }
         return any;
+    }
+
+    /**
+     * Finishes an entry whose work request has succeeded. Returns why it fails nevertheless, or {@code null}: the application has
+     * released or shortened the buffer of a read, or the buffer is of a class of the application and throws an error.
+     */
+    private static Throwable finish(Object message) {
+        if (message instanceof RpmaOperation operation) {
+            try {
+                operation.succeeded();
+            } catch (Throwable e) {
+                return e;
+            }
+        }
+        return null;
     }
 
     /** Fails all entries under way, because the queue pair is gone and no more completions will arrive. */

@@ -622,6 +622,28 @@ class OneSidedTest {
         goesOn();
     }
 
+    /** A buffer that does not take the bytes of a read, because it has become shorter, fails this read alone. */
+    @ParameterizedTest
+    @EnumSource
+    void aBufferThatDoesNotTakeTheBytesFailsItsReadAlone(Kind kind) throws Exception {
+        Channel client = connect(kind);
+        ByteBuf target = Unpooled.buffer(8, 8);
+        List<ChannelFuture> futures = client.eventLoop().submit(() -> {
+            ChannelFuture before = client.write(RpmaOperation.atomicWrite(remote, 0, 1));
+            ChannelFuture read = client.write(RpmaOperation.read(remote, 0, 8, target));
+            ChannelFuture after = client.write(RpmaOperation.atomicWrite(remote, 8, 2));
+            target.capacity(4);
+            client.flush();
+            return List.of(before, read, after);
+        }).get();
+        assertInstanceOf(IndexOutOfBoundsException.class, fails(futures.get(1)));
+        futures.get(0).sync();
+        futures.get(2).sync();
+        assertEquals(1, target.refCnt());
+        target.release();
+        goesOn();
+    }
+
     /** The mistake is one of the operation, and does not concern the connection. */
     @ParameterizedTest
     @EnumSource
