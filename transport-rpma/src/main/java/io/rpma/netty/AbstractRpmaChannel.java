@@ -19,8 +19,10 @@ import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelMetadata;
 import io.netty.channel.ChannelOutboundBuffer;
 import io.netty.channel.ChannelPromise;
+import io.netty.channel.DefaultChannelPromise;
 import io.netty.channel.EventLoop;
 import io.netty.channel.IoRegistration;
+import io.netty.util.concurrent.GlobalEventExecutor;
 import io.rpma.CompletionQueue;
 import io.rpma.PeerConfig;
 import io.rpma.RpmaException;
@@ -43,8 +45,8 @@ import java.nio.channels.ConnectionPendingException;
 import java.nio.channels.NotYetConnectedException;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Set;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 
 /**
@@ -122,19 +124,22 @@ abstract class AbstractRpmaChannel extends AbstractChannel {
      *
      * @param descriptor the result of {@link RpmaPeerConfig#descriptor} on the peer; it is not trusted, its position does not
      *     move, and it may be changed after the call
-     * @return a future that succeeds when the configuration applies to all operations that are written afterwards; it cannot be
-     *     cancelled
+     * @return a future that succeeds when the configuration applies to all operations that are written afterwards; it fails if
+     *     the channel is not connected, or has no event loop. It cannot be cancelled
      */
     public ChannelFuture applyPeerConfig(ByteBuffer descriptor) {
-        Objects.requireNonNull(descriptor, "descriptor");
+        ByteBuffer copy = ByteBuffer.allocate(descriptor.remaining()).put(descriptor.duplicate()).flip();
         ChannelPromise promise = newPromise();
         promise.setUncancellable();
-        EventLoop loop = eventLoop();
-        if (loop.inEventLoop()) {
-            applyPeerConfig(descriptor, promise);
-        } else {
-            ByteBuffer copy = ByteBuffer.allocate(descriptor.remaining()).put(descriptor.duplicate()).flip();
-            loop.execute(() -> applyPeerConfig(copy, promise));
+        try {
+            if (eventLoop().inEventLoop()) {
+                applyPeerConfig(copy, promise);
+            } else {
+                eventLoop().execute(() -> applyPeerConfig(copy, promise));
+            }
+        } catch (IllegalStateException | RejectedExecutionException e) {
+            // The channel was never registered, or its loop has ended, and could not notify the listeners.
+            return new DefaultChannelPromise(this, GlobalEventExecutor.INSTANCE).setFailure(e);
         }
         return promise;
     }

@@ -16,6 +16,7 @@ package io.rpma.netty;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
@@ -43,11 +44,14 @@ import java.net.ProtocolException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.channels.ClosedChannelException;
+import java.nio.channels.NotYetConnectedException;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import java.util.stream.Stream;
@@ -450,6 +454,25 @@ class OneSidedTest {
         applied.sync();
         assertThrows(NullPointerException.class, () -> channel.applyPeerConfig(null));
         goesOn();
+    }
+
+    /** The future fails, and its listeners are notified, although no event loop of the channel can do that. */
+    @ParameterizedTest
+    @EnumSource
+    void withoutAnEventLoopAConfigurationCannotBeApplied(Kind kind) throws Exception {
+        AbstractRpmaChannel unregistered = kind == Kind.STREAM ? new RpmaChannel() : new RpmaMessageChannel();
+        ChannelFuture early = unregistered.applyPeerConfig(RpmaPeerConfig.descriptor(true));
+        assertInstanceOf(IllegalStateException.class, fails(early));
+        CompletableFuture<Throwable> notified = new CompletableFuture<>();
+        early.addListener(done -> notified.complete(done.cause()));
+        assertSame(early.cause(), notified.get());
+        unregistered.unsafe().closeForcibly();
+        RpmaEventLoopGroup ending = new RpmaEventLoopGroup(1);
+        AbstractRpmaChannel registered = kind == Kind.STREAM ? new RpmaChannel() : new RpmaMessageChannel();
+        ending.register(registered).sync();
+        assertInstanceOf(NotYetConnectedException.class, fails(registered.applyPeerConfig(RpmaPeerConfig.descriptor(true))));
+        ending.shutdownGracefully(0, 5, TimeUnit.SECONDS).sync();
+        assertInstanceOf(RejectedExecutionException.class, fails(registered.applyPeerConfig(RpmaPeerConfig.descriptor(true))));
     }
 
     // ---- errors that this end detects ----
