@@ -13,6 +13,7 @@
 
 package io.rpma.netty;
 
+import io.netty.util.IllegalReferenceCountException;
 import io.rpma.DeviceLimits;
 import io.rpma.RpmaException;
 import io.rpma.netty.DeclaredOptions.Declared;
@@ -82,9 +83,13 @@ final class MessageOptions {
         return declared.privateData.source(values).on(fabric);
     }
 
-    /** Returns the sizes of the queues; fails if they exceed the limits of the device. */
+    /** Returns the sizes of the queues; fails if they exceed the limits of the device, or if the shared queue was released. */
     MessageSizes sizes(DeviceLimits limits) {
         RpmaSharedReceiveQueue from = values.get(declared.shared);
+        if (from != null && from.refCnt() == 0) {
+            throw new IllegalReferenceCountException("RPMA_RECEIVE_QUEUE is a " + from + " that has been released: release it"
+                + " after the last connect, or after the bind");
+        }
         int count = from != null ? from.receives() : values.get(declared.receives);
         int sends = values.get(declared.sendQueue);
         boolean apart = values.get(declared.receiveCompletionQueue);

@@ -40,7 +40,8 @@ import java.util.concurrent.atomic.AtomicReferenceArray;
  *
  * <p>A device may lose a buffer if a peer dies in the middle of a message. Another buffer then replaces it, up to twice the
  * initial number. The queue belongs to the device of the first channel that uses it. Reference-counted: its creator releases it
- * once, and it is freed when the channels that use it are closed as well. Thread-safe.
+ * once, after the last connect or after the bind, and it is freed when the channels that use it are closed as well. A channel
+ * whose queue has been freed before fails to connect or bind. Thread-safe.
  */
 public final class RpmaSharedReceiveQueue extends AbstractReferenceCounted {
     private final int receiveBytes;

@@ -15,6 +15,7 @@ package io.rpma.netty;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -32,6 +33,7 @@ import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.ChannelInitializer;
 import io.netty.channel.ChannelOption;
 import io.netty.channel.EventLoopGroup;
+import io.netty.util.IllegalReferenceCountException;
 import io.netty.util.NetUtil;
 import io.netty.util.ReferenceCountUtil;
 import io.netty.util.concurrent.EventExecutor;
@@ -689,6 +691,13 @@ class ReceiveQueuesTest {
             .handler(new ConnectedChannels.End()).connect(server.localAddress());
         assertTrue(refused.await(20, TimeUnit.SECONDS));
         assertFalse(refused.isSuccess());
+        ChannelFuture ownQueue = new Bootstrap().group(group).channel(RpmaMessageChannel.class)
+            .option(RpmaChannelOption.RPMA_RECEIVE_QUEUE, released).handler(new ConnectedChannels.End())
+            .connect(server.localAddress());
+        assertTrue(ownQueue.await(20, TimeUnit.SECONDS));
+        String message = assertInstanceOf(IllegalReferenceCountException.class, ownQueue.cause()).getMessage();
+        assertTrue(message.startsWith("RPMA_RECEIVE_QUEUE is a shared receive queue of 4 buffers of 64 bytes that has been"
+            + " released"), message);
         server.config().setOption(RpmaChannelOption.RPMA_RECEIVE_QUEUE, shared);
         connect(server, new ConnectedChannels.End());
         assertTrue(server.isActive());
