@@ -29,7 +29,7 @@ final class ChannelFabric {
             default -> throw new IllegalArgumentException("a channel of this transport is needed, not " + channel);
         };
         if (fabric == null) {
-            throw new IllegalArgumentException(channel + " is not connected or bound yet: its device is unknown");
+            throw new IllegalArgumentException(channel + " has never been connected or bound: its device is unknown");
         }
         return fabric;
     }

@@ -190,7 +190,8 @@ public final class RpmaRegion extends AbstractReferenceCounted {
      * @param channel a connected channel, or a bound server channel, of this transport
      * @return the descriptor
      * @throws RpmaException if the memory cannot be registered; the message says why
-     * @throws IllegalArgumentException if the channel is of another transport, or not connected or bound yet
+     * @throws IllegalArgumentException if the channel is of another transport, or has never been connected or bound
+     * @throws IllegalReferenceCountException if the region has been freed
      */
     public ByteBuffer descriptor(Channel channel) throws RpmaException {
         return descriptor(ChannelFabric.of(channel));
@@ -201,9 +202,10 @@ public final class RpmaRegion extends AbstractReferenceCounted {
      * there is a channel: a client that sends a descriptor in its own connection request obtains its device from
      * {@link RpmaPrivateDataFactory}.
      *
-     * @param device a device of {@link Rpma#provider()}
+     * @param device a device of one of {@link Rpma#providers()}
      * @return the descriptor
      * @throws RpmaException if the memory cannot be registered; the message says why
+     * @throws IllegalReferenceCountException if the region has been freed
      */
     public ByteBuffer descriptor(Device device) throws RpmaException {
         return descriptor(Fabric.of(device));

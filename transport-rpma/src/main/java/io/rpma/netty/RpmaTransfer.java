@@ -34,8 +34,10 @@ import java.util.concurrent.RejectedExecutionException;
  *
  * <p>The future of a transfer is done when none of its operations is under way any more; the memory on this side may then be
  * used for something else. It succeeds if all operations have succeeded. It fails with an {@link RpmaException}, before
- * anything is moved, if the transfer as a whole is refused (bounds on either side, usages). Otherwise it fails once, with an
- * {@link RpmaTransferException} that says how far the transfer has come. It reports its progress to
+ * anything is moved, if the transfer as a whole is refused (bounds on either side, usages), with an
+ * {@link IllegalArgumentException} if the channel has never had a connection, and with an {@link IllegalStateException} or a
+ * {@link RejectedExecutionException} if it has no event loop. Otherwise it fails once, with an {@link RpmaTransferException} that
+ * says how far the transfer has come. It reports its progress to
  * {@link io.netty.channel.ChannelProgressiveFutureListener}s.
  *
  * <p>A transfer cannot be cancelled. Closing the channel ends it: the operations that have been posted are completed, and no

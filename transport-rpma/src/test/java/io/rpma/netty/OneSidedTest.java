@@ -899,8 +899,15 @@ class OneSidedTest {
     void aDescriptorNeedsAConnectedOrBoundChannel() throws Exception {
         assertThrows(IllegalArgumentException.class, () -> there.descriptor(new RpmaMessageChannel()));
         assertThrows(IllegalArgumentException.class, () -> there.descriptor(new RpmaServerChannel()));
+        RpmaMessageChannel closed = new RpmaMessageChannel();
+        closed.unsafe().closeForcibly();
+        String message = assertThrows(IllegalArgumentException.class, () -> there.descriptor(closed)).getMessage();
+        assertTrue(message.endsWith(" has never been connected or bound: its device is unknown"), message);
         connect(Kind.MESSAGES);
         assertEquals(there.descriptor(channels.listener), there.descriptor(channels.server));
+        RpmaRegion freed = RpmaRegion.allocate(8, ALL);
+        freed.release();
+        assertThrows(IllegalReferenceCountException.class, () -> freed.descriptor(channels.server));
     }
 
     // ---- lifetimes ----
