@@ -446,9 +446,9 @@ public final class RpmaOperation extends AbstractReferenceCounted {
 
     @Override
     protected void deallocate() {
-        remote.release();
-        release(region);
-        // The application may have released it too often, which must not prevent the rest.
+        // The application may have released one of them too often, which must not prevent the rest.
+        ReferenceCountUtil.safeRelease(remote);
+        ReferenceCountUtil.safeRelease(region);
         ReferenceCountUtil.safeRelease(buffer);
         if (memory != buffer) {
             release(memory);

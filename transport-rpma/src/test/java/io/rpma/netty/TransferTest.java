@@ -41,6 +41,7 @@ import io.netty.channel.EventLoop;
 import io.netty.channel.embedded.EmbeddedChannel;
 import io.netty.util.IllegalReferenceCountException;
 import io.netty.util.ReferenceCountUtil;
+import io.netty.util.ReferenceCounted;
 import io.rpma.CompletionStatus;
 import io.rpma.MemoryUsage;
 import io.rpma.RpmaException;
@@ -58,6 +59,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.stream.Stream;
@@ -679,6 +681,35 @@ class TransferTest {
         assertEquals(2 * PIECE, failure.offset());
         assertEquals(1, target.refCnt());
         target.release();
+        new RpmaTransfer(client).write(here, 0, SIZE, remote, 0).sync();
+    }
+
+    /** A region that the application releases once too often while it is used ends the transfer; the other one is released. */
+    @ParameterizedTest
+    @CsvSource({"STREAM,true", "STREAM,false", "MESSAGES,true", "MESSAGES,false"})
+    void aRegionThatIsReleasedTooOftenDoesNotKeepTheTransfer(Kind kind, boolean isLocal) throws Exception {
+        Channel client = connect(kind);
+        RpmaRegion source = RpmaRegion.allocate(8 * PIECE, ALL);
+        RpmaRemoteRegion target = RpmaRemoteRegion.open(there.descriptor(channels.server));
+        ReferenceCounted released = isLocal ? source : target;
+        AtomicBoolean first = new AtomicBoolean(true);
+        ChannelFuture future = client.eventLoop().submit(() -> new RpmaTransfer(client, PIECE, 2)
+            .write(source, 0, 8 * PIECE, target, 0).addListener(new ChannelProgressiveFutureListener() {
+                @Override
+                public void operationProgressed(ChannelProgressiveFuture transfer, long progress, long total) {
+                    if (first.getAndSet(false)) {
+                        released.release(2);
+                    }
+                }
+
+                @Override
+                public void operationComplete(ChannelProgressiveFuture transfer) {
+                    // Only the progress matters.
+                }
+            })).get();
+        assertTrue(future.await(20, TimeUnit.SECONDS), "the transfer does not end");
+        assertEquals(0, released.refCnt());
+        assertTrue((isLocal ? target : source).release(), "the transfer still holds the other region");
         new RpmaTransfer(client).write(here, 0, SIZE, remote, 0).sync();
     }
 
