@@ -118,11 +118,46 @@ class ChannelStateTest {
         assertEquals(ChannelInputShutdownEvent.INSTANCE, nextEvent());
     }
 
+    /** Nothing can be read any more, whatever the peer does. */
+    @ParameterizedTest
+    @EnumSource
+    void shutDownInputIsTheEndOfTheOwnInput(TestTransport transport) throws Exception {
+        connect(transport);
+        SocketChannel child = accepted.get();
+        child.shutdownInput().sync();
+        assertEquals(ChannelInputShutdownReadComplete.INSTANCE, nextEvent());
+        assertEquals(List.of(false, true, false),
+            List.of(child.isOutputShutdown(), child.isInputShutdown(), child.isShutdown()));
+        client.close().sync();
+        child.close().sync();
+        child.eventLoop().submit(() -> { }).sync();
+        assertEquals(List.of(), List.copyOf(events));
+    }
+
+    /** The second event of a half-closed channel is not fired after the handler of the first one has closed the channel. */
+    @ParameterizedTest
+    @EnumSource
+    void closingWhenTheInputEndsIsTheLastEvent(TestTransport transport) throws Exception {
+        connect(transport);
+        SocketChannel child = accepted.get();
+        child.pipeline().addLast(new ChannelInboundHandlerAdapter() {
+            @Override
+            public void userEventTriggered(ChannelHandlerContext ctx, Object event) {
+                ctx.close();
+            }
+        });
+        client.shutdownOutput().sync();
+        assertTrue(child.closeFuture().await(20, TimeUnit.SECONDS));
+        child.eventLoop().submit(() -> { }).sync();
+        assertEquals(List.of(ChannelInputShutdownEvent.INSTANCE), List.copyOf(events));
+    }
+
     /** Records the events of the child's pipeline. */
     private final class Recorder extends ChannelInboundHandlerAdapter {
         @Override
         public void userEventTriggered(ChannelHandlerContext ctx, Object event) {
             events.add(event);
+            ctx.fireUserEventTriggered(event);
         }
     }
 }

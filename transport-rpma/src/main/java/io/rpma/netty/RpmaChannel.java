@@ -258,6 +258,7 @@ public final class RpmaChannel extends AbstractRpmaChannel implements SocketChan
                 inputShutdown = true;
                 handle().reads.dropInput();
                 promise.setSuccess();
+                handle().later(handle()::inputIsComplete);
             }
         });
         return promise;
@@ -300,6 +301,7 @@ public final class RpmaChannel extends AbstractRpmaChannel implements SocketChan
     private final class StreamUnsafe extends ConnectionUnsafe implements UncheckedBooleanSupplier {
         private boolean catchingUp;
         private boolean inputShutdownComplete;
+        private boolean completeFired;
 
         @Override
         public void writable() {
@@ -442,9 +444,17 @@ public final class RpmaChannel extends AbstractRpmaChannel implements SocketChan
             }
             if (!inputShutdownComplete) {
                 inputShutdownComplete = true;
-                pipeline().fireUserEventTriggered(ChannelInputShutdownReadComplete.INSTANCE);
+                inputIsComplete();
             }
             peerGone(from);
+        }
+
+        /** Notifies the pipeline, once, that nothing will be read any more, because either end has ended the input. */
+        private void inputIsComplete() {
+            if (open && !completeFired && config.isAllowHalfClosure()) {
+                completeFired = true;
+                pipeline().fireUserEventTriggered(ChannelInputShutdownReadComplete.INSTANCE);
+            }
         }
 
         // ---- the end ----

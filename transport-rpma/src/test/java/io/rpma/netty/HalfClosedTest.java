@@ -86,6 +86,14 @@ class HalfClosedTest {
         return last;
     }
 
+    private void awaitTheEndOfTheConnection() throws Exception {
+        while (!client.eventLoop().submit(() -> ((RpmaChannel) client).pair().broken() != null).get()) {
+            // Each check is a turn of the event loop, which processes new events.
+            continue;
+        }
+        client.eventLoop().submit(() -> { }).sync();
+    }
+
     private static void fails(ChannelFuture write) throws InterruptedException {
         assertTrue(write.await(20, TimeUnit.SECONDS), "the write waits for a peer that has disconnected");
         assertInstanceOf(IOException.class, write.cause());
@@ -116,12 +124,7 @@ class HalfClosedTest {
     void aChannelThatHasNothingToSendIsLeftAlone() throws Exception {
         channels.server.close().sync();
         inputEnded.get(20, TimeUnit.SECONDS);
-        // Waits until the channel has detected the end of the connection.
-        while (!client.eventLoop().submit(() -> ((RpmaChannel) client).pair().broken() != null).get()) {
-            // Each check is a turn of the event loop, which processes new events.
-            continue;
-        }
-        client.eventLoop().submit(() -> { }).sync();
+        awaitTheEndOfTheConnection();
         assertTrue(client.isActive());
         fails(client.writeAndFlush(Unpooled.copyInt(1)));
     }
@@ -174,6 +177,17 @@ class HalfClosedTest {
         assertTrue(later.isSuccess());
         assertFalse(channels.atServer.hasRead(), "data was read after the input had been shut down");
         channels.server.writeAndFlush(Unpooled.copyInt(7)).sync();
+    }
+
+    /** An application that does not allow half closure has no use for an event of a half-closed channel. */
+    @Test
+    void aShutDownInputHasNoEventWithoutHalfClosure() throws Exception {
+        ((SocketChannel) client).config().setAllowHalfClosure(false);
+        ((SocketChannel) client).shutdownInput().sync();
+        channels.server.close().sync();
+        awaitTheEndOfTheConnection();
+        assertFalse(inputEnded.isDone());
+        assertTrue(client.isActive());
     }
 
     /** A shutdown whose promise is cancelled before the loop has time for it does nothing, like one of Netty's own. */
