@@ -395,7 +395,8 @@ abstract class AbstractRpmaServerChannel extends AbstractChannel implements Serv
             }
         }
 
-        private boolean wantsRead() {
+        @Override
+        public boolean wantsRead() {
             return readPending || config().isAutoRead();
         }
 

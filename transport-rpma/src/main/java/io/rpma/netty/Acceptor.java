@@ -66,6 +66,9 @@ final class Acceptor implements PendingAccept.Owner {
         /** Returns whether connections can be made better once it is known which loops the children are registered with. */
         boolean wantsChildLoops();
 
+        /** Returns whether a child that is established now will be read without a further request of the application. */
+        boolean wantsRead();
+
         /** Creates the channel of an established connection. */
         Channel newChild(QueuePair pair);
 
@@ -271,7 +274,7 @@ final class Acceptor implements PendingAccept.Owner {
 
     /** Returns whether there is room in the backlog, or can be made by closing a client that does not answer. */
     private boolean mayAccept() {
-        if (first.isAwaited(backlog.hasConnections(), owner.wantsChildLoops())) {
+        if (first.isAwaited(backlog.hasConnections(), owner.wantsChildLoops() && owner.wantsRead())) {
             return false;
         }
         long nanos = backlog.nanosUntilRoom();

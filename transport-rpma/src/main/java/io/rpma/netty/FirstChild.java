@@ -48,14 +48,14 @@ final class FirstChild {
      * Returns whether further requests have to wait.
      *
      * @param hasChild whether the first client has been accepted
-     * @param wantsChildLoops whether connections can be made better once it is known which loops the children are registered
-     *     with; if not, nobody ever waits
+     * @param worthIt whether connections can be made better once it is known which loops the children are registered with, and
+     *     the channel reads the first child by itself; if not, nobody ever waits
      */
-    boolean isAwaited(boolean hasChild, boolean wantsChildLoops) {
+    boolean isAwaited(boolean hasChild, boolean worthIt) {
         if (over || !hasChild) {
             return false;
         }
-        if (!wantsChildLoops || channel.eventLoop().isShuttingDown()) {
+        if (!worthIt || channel.eventLoop().isShuttingDown()) {
             over = true;
             return false;
         }

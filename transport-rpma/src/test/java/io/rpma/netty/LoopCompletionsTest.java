@@ -165,6 +165,19 @@ class LoopCompletionsTest {
         }
     }
 
+    /** It is unknown when the first child of such a server will be registered, so the other clients would wait in vain. */
+    @Test
+    void clientsOfAServerThatDoesNotReadDoNotWaitForTheFirstChild() throws Exception {
+        Channel server = new ServerBootstrap().group(listeners, children).channel(RpmaServerChannel.class)
+            .option(ChannelOption.AUTO_READ, false).childHandler(new Echo())
+            .bind(new InetSocketAddress(NetUtil.LOCALHOST, 0)).sync().channel();
+        for (int i = 0; i < 3; i++) {
+            ChannelFuture connecting = connect((InetSocketAddress) server.localAddress(), new ChannelInboundHandlerAdapter());
+            assertTrue(connecting.await(20, TimeUnit.SECONDS), "a client waits until the server reads");
+            assertTrue(connecting.isSuccess());
+        }
+    }
+
     @Test
     void everyChildButTheFirstIsOnTheLoopThatItWasAcceptedFor() throws Exception {
         Echo echo = new Echo();
