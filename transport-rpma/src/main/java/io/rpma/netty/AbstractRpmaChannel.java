@@ -40,6 +40,7 @@ import io.rpma.netty.pair.QueuePairListener;
 import java.net.InetSocketAddress;
 import java.net.SocketAddress;
 import java.nio.ByteBuffer;
+import java.nio.channels.AlreadyBoundException;
 import java.nio.channels.ClosedChannelException;
 import java.nio.channels.ConnectionPendingException;
 import java.nio.channels.NotYetConnectedException;
@@ -264,6 +265,9 @@ abstract class AbstractRpmaChannel extends AbstractChannel {
 
     @Override
     protected void doBind(SocketAddress address) throws Exception {
+        if (active) {
+            throw new AlreadyBoundException();
+        }
         SocketAddresses.requireNoLocalPort(address);
     }
 

@@ -43,6 +43,7 @@ import io.netty.util.ReferenceCountUtil;
 import io.netty.util.concurrent.Future;
 import io.rpma.netty.ConnectedChannels.Kind;
 import java.net.InetSocketAddress;
+import java.nio.channels.AlreadyBoundException;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CountDownLatch;
@@ -216,6 +217,17 @@ class WrongUseTest {
         assertTrue(channels.server.closeFuture().await(30, TimeUnit.SECONDS));
         client.eventLoop().submit(() -> { }).sync();
         assertFalse(client.isRegistered());
+        channels.close();
+    }
+
+    /** As with TCP: the connection has a local address already. */
+    @Test
+    void aConnectedChannelCannotBeBound() throws Exception {
+        ConnectedChannels channels = new ConnectedChannels(ours, Kind.STREAM);
+        ChannelFuture binding = channels.client.bind(LOOPBACK);
+        assertTrue(binding.await(30, TimeUnit.SECONDS));
+        assertInstanceOf(AlreadyBoundException.class, binding.cause());
+        assertTrue(channels.client.isActive());
         channels.close();
     }
 
