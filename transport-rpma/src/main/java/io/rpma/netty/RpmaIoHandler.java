@@ -77,6 +77,7 @@ public final class RpmaIoHandler implements IoHandler {
     private final ThreadAwareExecutor executor;
     private final IoHandler epoll;
     private final EpollSet set;
+    private final PostedTasks posted;
     private final SpinPolicy spin;
     private RunQueue runQueue;
     private boolean hasMemory;
@@ -92,7 +93,8 @@ public final class RpmaIoHandler implements IoHandler {
     private RpmaIoHandler(ThreadAwareExecutor executor, IoHandler epoll, RpmaPolling polling) {
         this.executor = executor;
         this.epoll = epoll;
-        set = new EpollSet(epoll, turn, new PostedTasks(executor));
+        posted = new PostedTasks(executor);
+        set = new EpollSet(epoll, turn, posted);
         registrations = new Registrations(executor, counters);
         spin = spin(polling);
         hot = new HotQueues(spin.isEndless(), counters, turn, moderation);
@@ -158,6 +160,7 @@ public final class RpmaIoHandler implements IoHandler {
     @Override
     public void initialize() {
         epoll.initialize();
+        posted.begin();
         closeRunQueue();
         runQueue = RunQueue.ofThisThread();
         beginMemory();
@@ -351,6 +354,7 @@ public final class RpmaIoHandler implements IoHandler {
 
     @Override
     public void destroy() {
+        posted.end();
         // prepareToDestroy() may never have been called. A close must complete nevertheless, since other threads may wait for
         // it.
         registrations.closeAll();

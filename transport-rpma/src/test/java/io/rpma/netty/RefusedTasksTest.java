@@ -14,13 +14,10 @@
 package io.rpma.netty;
 
 import io.netty.channel.IoRegistration;
-import io.netty.channel.SingleThreadIoEventLoop;
-import io.netty.util.concurrent.DefaultThreadFactory;
-import io.netty.util.concurrent.RejectedExecutionHandler;
-import io.netty.util.concurrent.RejectedExecutionHandlers;
 import io.rpma.CompletionQueue;
 import io.rpma.Connection;
 import io.rpma.WorkCompletions;
+import io.rpma.netty.FullLoop.Refusal;
 import io.rpma.netty.loop.RpmaIoHandle;
 import io.rpma.netty.loop.RpmaIoOps;
 import java.lang.reflect.Proxy;
@@ -31,36 +28,14 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /**
- * Tests events that a provider reports while the event loop accepts no further task. Netty limits the number of tasks with the
- * property {@code io.netty.eventLoop.maxPendingTasks}.
+ * Tests events that a provider reports while the event loop accepts no further task.
  */
 @Timeout(60)
 class RefusedTasksTest {
-    /** The smallest number that Netty allows. */
-    private static final int TASKS = 16;
-    private static final int MOST_TASKS = 1 << 16;
-
-    private SingleThreadIoEventLoop loop;
-    private final CountDownLatch busy = new CountDownLatch(1);
-    private final CountDownLatch free = new CountDownLatch(1);
-
-    /** How the loop refuses a task. */
-    enum Refusal {
-        REJECTED(RejectedExecutionHandlers.reject()),
-        FAILED((task, executor) -> {
-            throw new IllegalStateException("refused by the test");
-        });
-
-        private final RejectedExecutionHandler handler;
-
-        Refusal(RejectedExecutionHandler handler) {
-            this.handler = handler;
-        }
-    }
+    private FullLoop full;
 
     /** A handle whose provider has a task run when there are events or completions. */
     private static final class Told implements RpmaIoHandle {
@@ -125,33 +100,17 @@ class RefusedTasksTest {
 
     @AfterEach
     void stop() {
-        free.countDown();
-        loop.shutdownGracefully(0, 5, TimeUnit.SECONDS).syncUninterruptibly();
+        full.close();
     }
 
     /** Returns a handle that is registered, and whose queue is armed. Its loop runs a task, and accepts no other one. */
     private Told onFullLoop(Refusal refusal) throws Exception {
-        loop = new SingleThreadIoEventLoop(null, new DefaultThreadFactory("refusing"),
-            RpmaIoHandler.newFactory(RpmaPolling.BLOCK), TASKS, refusal.handler, 0);
+        full = new FullLoop(refusal);
         Told handle = new Told();
-        handle.registration = loop.register(handle).sync().getNow();
-        loop.submit(() -> handle.registration.submit(RpmaIoOps.OPEN)).sync();
+        handle.registration = full.loop.register(handle).sync().getNow();
+        full.loop.submit(() -> handle.registration.submit(RpmaIoOps.OPEN)).sync();
         assertTrue(handle.opened.await(20, TimeUnit.SECONDS));
-        loop.execute(() -> {
-            busy.countDown();
-            try {
-                free.await();
-            } catch (InterruptedException e) {
-                Thread.currentThread().interrupt();
-            }
-        });
-        assertTrue(busy.await(20, TimeUnit.SECONDS));
-        // Netty's queue is larger than the limit.
-        assertThrows(RuntimeException.class, () -> {
-            for (int i = 0; i < MOST_TASKS; i++) {
-                loop.execute(() -> { });
-            }
-        });
+        full.fill();
         return handle;
     }
 
@@ -160,7 +119,7 @@ class RefusedTasksTest {
     void anEventIsNotLost(Refusal refusal) throws Exception {
         Told handle = onFullLoop(refusal);
         handle.ofEvents.run();
-        free.countDown();
+        full.free();
         assertTrue(handle.events.await(20, TimeUnit.SECONDS), "the event was lost");
     }
 
@@ -170,7 +129,7 @@ class RefusedTasksTest {
         Told handle = onFullLoop(refusal);
         handle.told = true;
         handle.ofCompletions.run();
-        free.countDown();
+        full.free();
         assertTrue(handle.completions.await(20, TimeUnit.SECONDS), "the completion was lost");
     }
 
@@ -179,7 +138,7 @@ class RefusedTasksTest {
     void aRegistrationThatAnotherThreadCancelsIsRemoved(Refusal refusal) throws Exception {
         Told handle = onFullLoop(refusal);
         handle.registration.cancel();
-        free.countDown();
+        full.free();
         assertTrue(handle.removed.await(20, TimeUnit.SECONDS), "the registration was not removed");
     }
 }

@@ -76,6 +76,23 @@ public final class EventLoops {
         });
     }
 
+    /**
+     * Runs a task on a loop of this transport, after the tasks that the loop has. If it has so many that Netty accepts no other
+     * one, it runs the task before it waits. Any thread.
+     *
+     * @return false if the loop has ended, and does not run the task
+     */
+    public static boolean execute(EventLoop loop, Runnable task) {
+        try {
+            loop.execute(task);
+            return true;
+        } catch (RuntimeException e) {
+            // Usually a RejectedExecutionException; the handler of rejected tasks may throw any other.
+            PostedTasks posted = loop instanceof IoEventLoop io && !loop.isShutdown() ? PostedTasks.of(io) : null;
+            return posted != null && posted.runLater(task);
+        }
+    }
+
     private static IllegalStateException refusal(Channel channel, EventLoop loop) {
         EventLoopGroup group = loop.parent();
         Class<?> type = (group == null ? loop : group).getClass();

@@ -16,7 +16,9 @@ package io.rpma.netty.loop;
 import io.netty.util.concurrent.ThreadAwareExecutor;
 import io.netty.util.internal.logging.InternalLogger;
 import io.netty.util.internal.logging.InternalLoggerFactory;
+import java.util.Map;
 import java.util.Queue;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 
 /**
@@ -27,10 +29,13 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 public final class PostedTasks {
     private static final InternalLogger LOGGER = InternalLoggerFactory.getInstance("io.rpma.netty.RpmaIoHandler");
     private static final Runnable NOTHING = () -> { };
+    // By the threads of the loops that have begun and have not ended.
+    private static final Map<ThreadAwareExecutor, PostedTasks> OF_LOOPS = new ConcurrentHashMap<>();
 
     private final ThreadAwareExecutor executor;
     // What the loop has refused. It looks here before each wait.
     private final Queue<Runnable> refused = new ConcurrentLinkedQueue<>();
+    private volatile boolean ended;
 
     /**
      * Creates an empty set.
@@ -41,14 +46,45 @@ public final class PostedTasks {
         this.executor = executor;
     }
 
+    /** Returns the tasks of a loop, or {@code null} if it has not begun or has ended. Any thread. */
+    static PostedTasks of(ThreadAwareExecutor loop) {
+        return OF_LOOPS.get(loop);
+    }
+
+    /** Called by the thread of the loop when the loop begins, or is resumed by another thread. */
+    public void begin() {
+        OF_LOOPS.put(executor, this);
+    }
+
+    /** Called by the thread of the loop when the loop ends: runs what the loop has refused, and accepts nothing any more. */
+    public void end() {
+        OF_LOOPS.remove(executor, this);
+        ended = true;
+        runRefused();
+    }
+
     /** Runs a task on the loop after the current ones. Any thread calls this method, and may hold locks of the provider. */
     void post(Runnable task) {
         if (!isAccepted(task)) {
-            refused.add(task);
-            // If the loop accepts this task, it does not wait, or its wait ends, and it checks afterwards. If it refuses it,
-            // it has others to run, and checks after them. A loop that has ended looks for the last events itself.
-            isAccepted(NOTHING);
+            // A loop that has ended looks for the last events itself.
+            runLater(task);
         }
+    }
+
+    /**
+     * Runs a task that the loop has refused. Any thread.
+     *
+     * @return false if the loop has ended, and does not run the task
+     */
+    boolean runLater(Runnable task) {
+        refused.add(task);
+        if (ended && refused.remove(task)) {
+            return false;
+        }
+        // If the loop accepts this task, it does not wait, or its wait ends, and it checks afterwards. If it refuses it, it has
+        // others to run, and checks after them.
+        isAccepted(NOTHING);
+        return true;
     }
 
     private boolean isAccepted(Runnable task) {

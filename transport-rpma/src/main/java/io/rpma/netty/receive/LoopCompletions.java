@@ -21,6 +21,7 @@ import io.rpma.CompletionQueue;
 import io.rpma.RpmaException;
 import io.rpma.WorkCompletions;
 import io.rpma.netty.loop.EpollSet;
+import io.rpma.netty.loop.EventLoops;
 import io.rpma.netty.loop.RpmaIoHandle;
 import io.rpma.netty.loop.RpmaIoOps;
 import io.rpma.netty.pair.ProviderCalls;
@@ -30,7 +31,6 @@ import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
-import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BiFunction;
@@ -123,18 +123,28 @@ public final class LoopCompletions implements RpmaIoHandle {
             }
             watched = true;
         }
+        if (!onLoop(this::register)) {
+            endUnwatched();
+        }
+    }
+
+    private void register() {
         loop.register(this).addListener(future -> {
             if (future.isSuccess()) {
                 registration = (IoRegistration) future.getNow();
                 registration.submit(RpmaIoOps.OPEN);
             } else {
-                ended = true;
-                Runnable last = lastTask();
-                if (last != null) {
-                    last.run();
-                }
+                endUnwatched();
             }
         });
+    }
+
+    private void endUnwatched() {
+        ended = true;
+        Runnable last = lastTask();
+        if (last != null) {
+            last.run();
+        }
     }
 
     /** Returns whether this queue is no longer polled. Any thread. */
@@ -144,16 +154,14 @@ public final class LoopCompletions implements RpmaIoHandle {
 
     /** Stops polling, and then runs a task. Any thread. */
     void end(Runnable task) {
-        try {
-            // Not immediately: this may be the middle of a batch, and the task may destroy the queue.
-            loop.execute(() -> {
-                ended = true;
-                if (registration != null) {
-                    registration.cancel();
-                }
-                task.run();
-            });
-        } catch (RejectedExecutionException e) {
+        // Not immediately: this may be the middle of a batch, and the task may destroy the queue.
+        if (!EventLoops.execute(loop, () -> {
+            ended = true;
+            if (registration != null) {
+                registration.cancel();
+            }
+            task.run();
+        })) {
             endWithLoop(task);
         }
     }
@@ -210,15 +218,15 @@ public final class LoopCompletions implements RpmaIoHandle {
             }
         };
         beforeAdding.run();
-        if (loop.inEventLoop() || !(loop instanceof AbstractEventExecutor executor)) {
-            onLoop(task);
-            return;
-        }
         try {
-            executor.lazyExecute(task);
-        } catch (RejectedExecutionException e) {
-            TransportLogger.LOGGER.debug("{} is made for a loop that has ended.", pair, e);
+            if (!loop.inEventLoop() && loop instanceof AbstractEventExecutor executor) {
+                executor.lazyExecute(task);
+                return;
+            }
+        } catch (RuntimeException e) {
+            TransportLogger.LOGGER.trace("{} has ended, or accepts no further task.", loop, e);
         }
+        onLoop(task);
     }
 
     /** Lets the loop run the tasks that it was not woken for. Any thread. */
@@ -267,13 +275,7 @@ public final class LoopCompletions implements RpmaIoHandle {
             task.run();
             return true;
         }
-        try {
-            loop.execute(task);
-            return true;
-        } catch (RejectedExecutionException e) {
-            // The loop has ended and polls nothing any more.
-            return false;
-        }
+        return EventLoops.execute(loop, task);
     }
 
     /** Runs a task on the loop after a delay, in nanoseconds. Returns whether the loop still accepts tasks. Any thread. */
@@ -281,8 +283,8 @@ public final class LoopCompletions implements RpmaIoHandle {
         try {
             loop.schedule(task, delay, TimeUnit.NANOSECONDS);
             return true;
-        } catch (RejectedExecutionException e) {
-            return false;
+        } catch (RuntimeException e) {
+            return !loop.inEventLoop() && EventLoops.execute(loop, () -> loop.schedule(task, delay, TimeUnit.NANOSECONDS));
         }
     }
 
@@ -437,9 +439,7 @@ public final class LoopCompletions implements RpmaIoHandle {
                 tellingLater = false;
                 tell();
             };
-            try {
-                loop.execute(task);
-            } catch (RejectedExecutionException e) {
+            if (!EventLoops.execute(loop, task)) {
                 // The loop is ending, and this is its thread.
                 task.run();
             }

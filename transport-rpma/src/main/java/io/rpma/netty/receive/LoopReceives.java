@@ -19,13 +19,13 @@ import io.netty.channel.IoEventLoop;
 import io.rpma.CompletionOpcode;
 import io.rpma.ConnectionEvent;
 import io.rpma.RpmaException;
+import io.rpma.netty.loop.EventLoops;
 import io.rpma.netty.pair.QueuePair;
 import io.rpma.netty.pair.TransportLogger;
 import java.io.IOException;
 import java.net.ProtocolException;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
-import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
@@ -294,26 +294,25 @@ public final class LoopReceives {
      * @param notifies whether the listener has to be notified of what the task changes
      */
     private void execute(EventLoop user, Runnable task, boolean notifies) {
-        try {
-            user.execute(() -> {
-                if (user == queue.loop() ? !isHome : loop != user) {
-                    return;
+        boolean accepted = EventLoops.execute(user, () -> {
+            if (user == queue.loop() ? !isHome : loop != user) {
+                return;
+            }
+            try {
+                if (notifies) {
+                    pair.touch();
                 }
-                try {
-                    if (notifies) {
-                        pair.touch();
-                    }
-                    task.run();
-                    if (notifies) {
-                        pair.settle();
-                    }
-                } catch (Throwable e) {
-                    pair.cannotTell(e);
+                task.run();
+                if (notifies) {
+                    pair.settle();
                 }
-            });
-        } catch (RejectedExecutionException e) {
+            } catch (Throwable e) {
+                pair.cannotTell(e);
+            }
+        });
+        if (!accepted) {
             // That loop has ended, and has closed the queue pair; close() takes the receives out of the inbox.
-            TransportLogger.LOGGER.debug("{} is on a loop that has ended.", pair, e);
+            TransportLogger.LOGGER.debug("{} is on a loop that has ended.", pair);
         }
     }
 
