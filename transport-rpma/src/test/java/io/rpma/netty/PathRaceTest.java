@@ -13,6 +13,7 @@
 package io.rpma.netty;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
@@ -29,6 +30,7 @@ import io.rpma.Rpma;
 import io.rpma.RpmaError;
 import io.rpma.RpmaException;
 import io.rpma.RpmaProvider;
+import io.rpma.netty.FullLoop.Refusal;
 import io.rpma.netty.connect.ConnectAttempt;
 import io.rpma.netty.connect.Dialer;
 import io.rpma.netty.connect.PathRace;
@@ -55,6 +57,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 /**
  * Tests several paths, some of which fail or do not answer. The paths are represented by stand-ins, which use the only provider
@@ -69,6 +73,8 @@ class PathRaceTest {
     private final AtomicInteger accepted = new AtomicInteger();
     private final CountDownLatch answers = new CountDownLatch(1);
     private final CountDownLatch asked = new CountDownLatch(1);
+    /** The thread that prepares the first path that does not answer. */
+    private final CompletableFuture<Thread> preparing = new CompletableFuture<>();
     /** Runs on the event loop before each attempt. */
     private volatile Runnable beforeAttempt = () -> { };
     private Channel server;
@@ -139,6 +145,7 @@ class PathRaceTest {
 
     private RpmaProvider silent(RpmaPath path) {
         return standIn(path, () -> {
+            preparing.complete(Thread.currentThread());
             asked.countDown();
             answers.await();
         });
@@ -255,6 +262,7 @@ class PathRaceTest {
     private final class MovedChannel implements ConnectAttempt.Owner, ConnectAttempt.Choice {
         private final RpmaChannel options = new RpmaChannel();
         private final CompletableFuture<QueuePair> connecting = new CompletableFuture<>();
+        private final CompletableFuture<QueuePair> connected = new CompletableFuture<>();
         private final EventLoop first;
         private final List<RpmaProvider> candidates;
         private volatile EventLoop loop;
@@ -320,12 +328,14 @@ class PathRaceTest {
 
         @Override
         public void connected(QueuePair established) {
-            throw new AssertionError("no loop has the channel");
+            assertTrue(loop.inEventLoop());
+            connected.complete(established);
         }
 
         @Override
         public void notConnected(Throwable cause) {
             connecting.completeExceptionally(cause);
+            connected.completeExceptionally(cause);
         }
 
         @Override
@@ -335,7 +345,7 @@ class PathRaceTest {
 
         @Override
         public void won(RpmaProvider taken, InetSocketAddress remote, Map<RpmaProvider, String> passedOver) {
-            throw new AssertionError("no loop has the channel");
+            assertTrue(loop.inEventLoop());
         }
 
         @Override
@@ -357,6 +367,78 @@ class PathRaceTest {
             continue;
         }
         assertTrue(pair.isEstablished());
+        assertFalse(channel.connected.isDone());
+    }
+
+    /** The first path has been prepared by another thread while the loop accepts no task. The other one never answers. */
+    @ParameterizedTest
+    @EnumSource
+    void aPathThatIsPreparedWhileTheLoopIsFullIsTaken(Refusal refusal) throws Exception {
+        CountDownLatch never = new CountDownLatch(1);
+        try (FullLoop full = new FullLoop(refusal)) {
+            Client client = new Client(full.loop, address, TcpFallback.INSTANCE, silent(RpmaPath.SHARED_MEMORY),
+                standIn(RpmaPath.RDMA, never::await));
+            Thread thread = preparing.get(30, TimeUnit.SECONDS);
+            full.fill();
+            answers.countDown();
+            FullLoopTest.awaitHandOver(thread);
+            full.free();
+            assertTrue(client.get().isEstablished());
+            client.close();
+        } finally {
+            never.countDown();
+        }
+    }
+
+    /** Waits until a loop that was full has run its tasks. */
+    private static void awaitTurn(EventLoop loop) throws InterruptedException {
+        CountDownLatch turn = new CountDownLatch(1);
+        while (turn.getCount() > 0) {
+            try {
+                loop.execute(turn::countDown);
+                turn.await();
+            } catch (RuntimeException e) {
+                Thread.onSpinWait();
+            }
+        }
+    }
+
+    /** The channel has been moved to another loop, which cancels the race. */
+    @ParameterizedTest
+    @EnumSource
+    void aRaceIsCancelledWhileItsLoopIsFull(Refusal refusal) throws Exception {
+        try (FullLoop full = new FullLoop(refusal)) {
+            Client client = new Client(full.loop, address, TcpFallback.INSTANCE, silent(RpmaPath.SHARED_MEMORY),
+                silent(RpmaPath.RDMA));
+            preparing.get(30, TimeUnit.SECONDS);
+            full.fill();
+            client.race.cancel();
+            full.free();
+            awaitTurn(full.loop);
+            answers.countDown();
+            assertThrows(TimeoutException.class, () -> client.result.get(500, TimeUnit.MILLISECONDS));
+        }
+    }
+
+    /** The channel has been moved to a loop that accepts no task when the connection is established. */
+    @ParameterizedTest
+    @EnumSource
+    void aConnectionIsPassedToTheLoopOfItsChannelAlthoughThatIsFull(Refusal refusal) throws Exception {
+        try (FullLoop full = new FullLoop(refusal)) {
+            full.fill();
+            MovedChannel channel = new MovedChannel(group.next(), open(RpmaPath.SHARED_MEMORY), open(RpmaPath.RDMA));
+            channel.connectAndMove(full.loop);
+            QueuePair pair = channel.connecting.get(30, TimeUnit.SECONDS);
+            // Each check is a turn of the event loop.
+            while (!channel.first.submit(() -> pair.isEstablished() || pair.isClosed()).get()) {
+                continue;
+            }
+            // Waits for the task in which the connection has been found.
+            channel.first.submit(() -> { }).get();
+            full.free();
+            assertSame(pair, channel.connected.get(30, TimeUnit.SECONDS));
+            full.loop.submit(pair::close).get();
+        }
     }
 
     /** The loop on which the paths are tried ends while one is being prepared. The channel is on another loop by then. */

@@ -19,6 +19,7 @@ import io.netty.channel.EventLoop;
 import io.netty.util.concurrent.Future;
 import io.rpma.RpmaException;
 import io.rpma.RpmaProvider;
+import io.rpma.netty.loop.EventLoops;
 import io.rpma.netty.pair.QueuePair;
 import io.rpma.netty.pair.UserTypes;
 import java.net.ConnectException;
@@ -310,9 +311,7 @@ public final class ConnectAttempt implements PathRace.Owner {
     public void won(QueuePair established, RpmaProvider taken, Map<RpmaProvider, String> passedOver) {
         if (!owner.eventLoop().inEventLoop()) {
             // The channel has been registered with another loop meanwhile.
-            try {
-                owner.eventLoop().execute(() -> won(established, taken, passedOver));
-            } catch (RejectedExecutionException e) {
+            if (!EventLoops.execute(owner.eventLoop(), () -> won(established, taken, passedOver))) {
                 // That loop has ended. No loop watches the connection, so it cannot wait for the next one.
                 established.close();
                 lost(ConnectFailure.loopEnded());
@@ -347,9 +346,7 @@ public final class ConnectAttempt implements PathRace.Owner {
      */
     private void pass(Runnable task, Runnable otherwise) {
         EventLoop loop = owner.eventLoop();
-        try {
-            loop.execute(task);
-        } catch (RejectedExecutionException e) {
+        if (!EventLoops.execute(loop, task)) {
             refused.add(new Passed(task, otherwise));
             if (ended || owner.eventLoop() != loop) {
                 // The attempt has ended, or another loop has the channel, and may not have seen this task.

@@ -18,6 +18,7 @@ import io.netty.channel.IoEventLoop;
 import io.netty.channel.IoRegistration;
 import io.rpma.RpmaException;
 import io.rpma.RpmaProvider;
+import io.rpma.netty.loop.EventLoops;
 import io.rpma.netty.loop.RpmaIoOps;
 import io.rpma.netty.pair.TransportLogger;
 import java.net.ConnectException;
@@ -57,9 +58,7 @@ final class PathAttempt extends AwaitedConnection {
                 return;
             }
             preparing = Connector.execute(provider, remote, dialer, timeoutMillis, (prepared, failure) -> {
-                try {
-                    loop.execute(() -> prepared(prepared, failure, remote));
-                } catch (RejectedExecutionException e) {
+                if (!EventLoops.execute(loop, () -> prepared(prepared, failure, remote))) {
                     // The loop has ended meanwhile.
                     drop(prepared);
                     race.loopEnded();

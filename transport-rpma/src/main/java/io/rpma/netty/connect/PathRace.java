@@ -17,6 +17,7 @@ import io.netty.channel.EventLoop;
 import io.netty.util.concurrent.Future;
 import io.rpma.RpmaException;
 import io.rpma.RpmaProvider;
+import io.rpma.netty.loop.EventLoops;
 import io.rpma.netty.pair.QueuePair;
 import io.rpma.netty.pair.TransportLogger;
 import io.rpma.netty.pair.UserTypes;
@@ -29,7 +30,6 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.StringJoiner;
-import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 
 /**
@@ -176,13 +176,9 @@ public final class PathRace {
     public void cancel() {
         if (loop.inEventLoop()) {
             stop();
-            return;
-        }
-        try {
-            loop.execute(this::stop);
-        } catch (RejectedExecutionException e) {
-            // That loop has ended, and has closed what was under way.
-            TransportLogger.LOGGER.debug("The connection attempts to {} have ended with their loop.", remote, e);
+        } else if (!EventLoops.execute(loop, this::stop)) {
+            // That loop has closed what was under way.
+            TransportLogger.LOGGER.debug("The connection attempts to {} have ended with their loop.", remote);
         }
     }
 
@@ -190,11 +186,7 @@ public final class PathRace {
     void run(Runnable task) {
         if (loop.inEventLoop()) {
             task.run();
-            return;
-        }
-        try {
-            loop.execute(task);
-        } catch (RejectedExecutionException e) {
+        } else if (!EventLoops.execute(loop, task)) {
             loop.terminationFuture().addListener(terminated -> task.run());
         }
     }
