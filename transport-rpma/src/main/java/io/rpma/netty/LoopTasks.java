@@ -14,9 +14,9 @@
 package io.rpma.netty;
 
 import io.netty.channel.EventLoop;
+import io.rpma.netty.loop.EventLoops;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
-import java.util.concurrent.RejectedExecutionException;
 
 /**
  * The tasks that other threads have for a channel. They run on the event loop that the channel is registered with, and wait for
@@ -50,15 +50,9 @@ final class LoopTasks {
     }
 
     private void wake(EventLoop registered) {
-        if (registered == null) {
-            // enter() or close() finds the task.
-            return;
-        }
-        try {
-            registered.execute(() -> runWhileOn(registered));
-        } catch (RejectedExecutionException e) {
-            // The loop ends, and closes the channel.
-            return;
+        // If there is none, enter() or close() finds the task. A loop that has ended has closed the channel, or closes it.
+        if (registered != null) {
+            EventLoops.execute(registered, () -> runWhileOn(registered));
         }
     }
 

@@ -14,6 +14,7 @@
 package io.rpma.netty;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.netty.bootstrap.Bootstrap;
@@ -32,7 +33,9 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.util.Arrays;
+import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
@@ -47,6 +50,7 @@ class FullLoopTest {
     private static final AtomicInteger ADDRESSES = new AtomicInteger(200);
 
     private final RpmaEventLoopGroup group = new RpmaEventLoopGroup(1);
+    private final BlockingQueue<RpmaConnectRequest> asked = new LinkedBlockingQueue<>();
     private FullLoop full;
 
     @AfterEach
@@ -122,5 +126,21 @@ class FullLoopTest {
         ByteBuf read = (ByteBuf) atClient.next();
         assertEquals(4711, read.readInt());
         read.release();
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void aDecisionAboutAClientIsCarriedOut(Refusal refusal) throws Exception {
+        full = new FullLoop(refusal);
+        Channel listener = listen(full.loop, NetUtil.LOCALHOST, asked::add, new End());
+        ChannelFuture connect = new Bootstrap().group(group).channel(RpmaChannel.class)
+            .handler(new ChannelInboundHandlerAdapter()).connect(listener.localAddress());
+        RpmaConnectRequest request = asked.poll(20, TimeUnit.SECONDS);
+        assertNotNull(request);
+        full.fill();
+        Future<Channel> accepted = request.accept();
+        full.free();
+        succeeds(accepted);
+        succeeds(connect);
     }
 }
