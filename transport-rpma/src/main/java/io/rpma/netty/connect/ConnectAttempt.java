@@ -164,37 +164,36 @@ public final class ConnectAttempt implements PathRace.Owner {
             timeout.cancel(false);
             startTimeout();
         }
+        if (race != null && !race.isOn(owner.eventLoop())) {
+            // The loop that has tried the paths until now may end before one has answered.
+            race.cancel();
+            long left = TimeUnit.NANOSECONDS.toMillis(deadline - System.nanoTime());
+            int patience = timeoutMillis > 0 ? (int) Math.max(1, left) : Integer.MAX_VALUE;
+            race = new PathRace(this, types, choice.candidates(), SocketAddresses.withoutName(address), patience);
+            race.beginAgain(owner.eventLoop());
+        }
         passRefused();
     }
 
     private void timedOut() {
-        PathRace running = race;
-        if (running == null) {
-            Throwable cause = timeout("");
-            endByTimeout(cause, reasons(cause));
-        } else {
-            running.run(() -> endByTimeout(timeout(running.reasons()), running.passedOver()));
-        }
-    }
-
-    private Throwable timeout(String reasons) {
-        return new ConnectTimeoutException("connection timed out after " + timeoutMillis + " ms: " + address + reasons);
-    }
-
-    private void endByTimeout(Throwable cause, Map<RpmaProvider, String> reasons) {
         if (!owner.eventLoop().inEventLoop()) {
             // The channel has been registered with another loop meanwhile.
-            pass(() -> endByTimeout(cause, reasons), NOTHING);
+            pass(this::timedOut, NOTHING);
             return;
         }
         if (promise != null) {
-            end(cause, reasons);
+            Throwable cause = new ConnectTimeoutException("connection timed out after " + timeoutMillis + " ms: " + address
+                + (race != null && race.isOn(owner.eventLoop()) ? race.reasons() : ""));
+            end(cause, reasons(cause));
         }
     }
 
     /** Returns why each path that was tried was not taken. */
     private Map<RpmaProvider, String> reasons(Throwable cause) {
-        return race != null ? race.passedOver() : Map.of(choice.candidates().getFirst(), String.valueOf(cause.getMessage()));
+        if (race == null) {
+            return Map.of(choice.candidates().getFirst(), String.valueOf(cause.getMessage()));
+        }
+        return race.isOn(owner.eventLoop()) ? race.passedOver() : Map.of();
     }
 
     /**
@@ -312,13 +311,17 @@ public final class ConnectAttempt implements PathRace.Owner {
         if (!owner.eventLoop().inEventLoop()) {
             // The channel has been registered with another loop meanwhile.
             if (!EventLoops.execute(owner.eventLoop(), () -> won(established, taken, passedOver))) {
-                // That loop has ended. No loop watches the connection, so it cannot wait for the next one.
+                // That loop has ended. No loop watches the connection, so it cannot wait for the next one, which tries the
+                // paths again.
                 established.close();
-                lost(ConnectFailure.loopEnded());
             }
             return;
         }
-        race = null;
+        if (race != null) {
+            // It is another one if the channel was registered with this loop when the connection was established.
+            race.cancel();
+            race = null;
+        }
         choice.won(taken, address, passedOver);
         if (promise == null || !owner.isOpen()) {
             established.close();

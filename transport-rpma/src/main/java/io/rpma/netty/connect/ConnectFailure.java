@@ -92,11 +92,6 @@ public final class ConnectFailure {
         };
     }
 
-    /** Returns the exception for a connection that was being made on a loop that has ended, although the channel has not. */
-    static IOException loopEnded() {
-        return new ConnectException("the event loop that tried the paths has ended: the channel was moved to another loop");
-    }
-
     private static <E extends IOException> E because(E exception, Throwable cause) {
         exception.initCause(cause);
         return exception;

@@ -52,16 +52,16 @@ final class PathAttempt extends AwaitedConnection {
     /** Starts the attempt. */
     void begin(Dialer dialer, InetSocketAddress remote, int timeoutMillis) {
         try {
-            Connector.Prepared atOnce = Connector.tryPrepare(provider, remote, dialer, timeoutMillis);
+            Connector.Prepared atOnce =
+                race.mayPrepareOnLoop() ? Connector.tryPrepare(provider, remote, dialer, timeoutMillis) : null;
             if (atOnce != null) {
                 prepared(atOnce, null, remote);
                 return;
             }
             preparing = Connector.execute(provider, remote, dialer, timeoutMillis, (prepared, failure) -> {
                 if (!EventLoops.execute(loop, () -> prepared(prepared, failure, remote))) {
-                    // The loop has ended meanwhile.
+                    // The loop has ended meanwhile. If the channel has left it before, the next loop tries the paths again.
                     drop(prepared);
-                    race.loopEnded();
                 }
             });
         } catch (RejectedExecutionException e) {
@@ -165,7 +165,9 @@ final class PathAttempt extends AwaitedConnection {
 
     @Override
     public void close() {
-        fail(new ConnectException("the event loop shuts down"));
+        // The loop shuts down. That says nothing about the path. If the channel has left the loop, the next one tries the paths
+        // again.
+        race.cancel();
     }
 
     @Override

@@ -54,6 +54,8 @@ public final class PathRace {
     private Future<?> headStart;
     private int next;
     private boolean over;
+    // Whether the channel has tried the paths on another loop before.
+    private boolean again;
 
     /** The channel that connects. Exactly one of {@link #won} and {@link #lost} is called, unless the race is cancelled. */
     public interface Owner {
@@ -88,10 +90,29 @@ public final class PathRace {
         this.timeoutMillis = timeoutMillis;
     }
 
+    /** Returns whether a loop tries the paths. */
+    boolean isOn(EventLoop other) {
+        return loop == other;
+    }
+
     /** Tries the first path. */
     public void begin(EventLoop on) {
         loop = on;
         askNext();
+    }
+
+    /**
+     * Tries the first path, in place of a race on the previous loop of the channel. Another thread may still compute the private
+     * data for that race, and this loop must not wait for it, so other threads prepare each path.
+     */
+    void beginAgain(EventLoop on) {
+        again = true;
+        begin(on);
+    }
+
+    /** Returns whether the loop may prepare a path itself. */
+    boolean mayPrepareOnLoop() {
+        return !again;
     }
 
     private void askNext() {
@@ -108,8 +129,9 @@ public final class PathRace {
         }
         attempt.begin(owner.newDialer(), remote, timeoutMillis);
         // The head start begins when the peer can answer. What this loop has done until then, such as loading classes for the
-        // first connection of a process, does not count. The attempt may have ended already.
-        if (next < candidates.size() && running.contains(attempt)) {
+        // first connection of a process, does not count. The attempt may have ended already. While the loop shuts down no timer
+        // can be scheduled.
+        if (next < candidates.size() && running.contains(attempt) && !loop.isShuttingDown()) {
             headStart = loop.schedule(this::askNext, HEAD_START_MILLIS, TimeUnit.MILLISECONDS);
         }
     }
@@ -180,25 +202,6 @@ public final class PathRace {
             // That loop has closed what was under way.
             TransportLogger.LOGGER.debug("The connection attempts to {} have ended with their loop.", remote);
         }
-    }
-
-    /** Runs a task on the loop of the race, or on another thread after that loop has ended. Any thread. */
-    void run(Runnable task) {
-        if (loop.inEventLoop()) {
-            task.run();
-        } else if (!EventLoops.execute(loop, task)) {
-            loop.terminationFuture().addListener(terminated -> task.run());
-        }
-    }
-
-    /** Called on another thread if the loop ended while a path was being prepared. The channel may be on another loop. */
-    void loopEnded() {
-        run(() -> {
-            if (!over) {
-                over = true;
-                owner.lost(ConnectFailure.loopEnded());
-            }
-        });
     }
 
     private void stop() {
