@@ -58,7 +58,11 @@ public interface ConnectionConfig extends AutoCloseable {
     /** Returns the slots of the receive queue ({@code rpma_conn_cfg_get_rq_size}); default 10. */
     int receiveQueueSize() throws RpmaException;
 
-    /** Sets the slots of the receive queue ({@code rpma_conn_cfg_set_rq_size}). */
+    /**
+     * Sets the slots of the receive queue ({@code rpma_conn_cfg_set_rq_size}). Devices ignore it if there is a shared receive
+     * queue. The provider soft then takes it for the number of messages that can have arrived on the connection and not been
+     * polled, and rounds it to between 64 and 256; a further message waits at its sender until one has been polled.
+     */
     ConnectionConfig receiveQueueSize(int size) throws RpmaException;
 
     /** Returns whether both completion queues share one descriptor ({@code rpma_conn_cfg_get_compl_channel}). */

@@ -101,7 +101,8 @@ final class QueuePair extends LocalEnd {
     }
 
     private static int ringCapacity(QueueSizes sizes) {
-        return sizes.sharedReceiveQueue() != null ? sizes.sharedReceiveQueue().ringCapacity() : receiveCapacity(sizes);
+        return sizes.sharedReceiveQueue() != null ? sizes.sharedReceiveQueue().ringCapacity(sizes.receives())
+            : receiveCapacity(sizes);
     }
 
     /** Returns the size of the half of a queue pair, in bytes. */

@@ -44,13 +44,13 @@ import java.util.concurrent.ThreadLocalRandom;
  * most the connection that used it.
  */
 final class SoftSharedReceiveQueue implements SharedReceiveQueue, ReceiveQueueOwner {
-    /** The largest number of completions in the ring of one queue pair. */
+    /** The least and the largest number of completions in the ring of one queue pair, unless the queue has fewer receives. */
+    private static final int MIN_RING = 64;
     private static final int MAX_RING = 256;
 
     private final ProtectionDomain domain;
     private final int id;
     private final int capacity;
-    private final int ringCapacity;
     private final SharedMemory posted;
     private final SharedMemory memory;
     private final AttachmentTable attachments;
@@ -69,8 +69,6 @@ final class SoftSharedReceiveQueue implements SharedReceiveQueue, ReceiveQueueOw
         this.domain = domain;
         this.id = id;
         capacity = Half.powerOfTwo(slots);
-        // More entries than slots, up to the limit: such a ring never becomes full.
-        ringCapacity = Math.min(Half.powerOfTwo(slots + 1), MAX_RING);
         posted = SharedMemory.create("rpma-posted-receives", SharedReceives.postedSize(capacity), true);
         boolean done = false;
         SharedMemory shared = null;
@@ -115,9 +113,16 @@ final class SoftSharedReceiveQueue implements SharedReceiveQueue, ReceiveQueueOw
         return capacity;
     }
 
-    /** Returns the number of completions that the ring of an attached queue pair holds. */
-    int ringCapacity() {
-        return ringCapacity;
+    /**
+     * Returns the number of completions that the ring of a queue pair holds, which is how many messages of its peer can have
+     * arrived and not been polled.
+     *
+     * @param receives the size of the receive queue in the configuration of the connection
+     */
+    int ringCapacity(int receives) {
+        int wanted = Math.clamp(Half.powerOfTwo(receives + 1), MIN_RING, MAX_RING);
+        // A ring that has more entries than the queue has slots never becomes full.
+        return Math.min(Half.powerOfTwo(slots() + 1), wanted);
     }
 
     @Override

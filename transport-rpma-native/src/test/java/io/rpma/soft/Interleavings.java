@@ -135,7 +135,8 @@ final class Interleavings implements AutoCloseable {
     }
 
     private ConnectionConfig config() throws RpmaException {
-        return station.provider.newConnectionConfig().sendQueueSize(2 * MANY).completionQueueSize(2 * MANY);
+        return station.provider.newConnectionConfig().sendQueueSize(2 * MANY).receiveQueueSize(MANY)
+            .completionQueueSize(2 * MANY);
     }
 
     private static QueuePair queuePair(Connection connection) {

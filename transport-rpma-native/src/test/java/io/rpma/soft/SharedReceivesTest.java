@@ -41,6 +41,8 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
@@ -101,6 +103,42 @@ class SharedReceivesTest {
                 first[0].close();
                 second[0].close();
                 second[1].close();
+            }
+            shared.close();
+        }
+    }
+
+    /**
+     * The configured size of the receive queue, rounded to between 64 and 256, is how many messages can arrive on a connection
+     * and not be polled. The next one waits at its sender, and arrives when one has been polled.
+     */
+    @ParameterizedTest
+    @CsvSource({"10, 64", "100, 128", "255, 256", "600, 256"})
+    void theReceiveQueueSizeBoundsTheMessagesThatAreNotPolled(int receiveQueueSize, int most) throws Exception {
+        int slots = 300;
+        try (Station station = new Station(); Endpoint endpoint = station.listen()) {
+            SharedReceiveQueue shared = station.peer.newSharedReceiveQueue(station.provider.newSharedReceiveQueueConfig()
+                .receiveQueueSize(slots).receiveCompletionQueueSize(slots));
+            for (int i = 0; i < slots; i++) {
+                shared.receive(station.region, 0, 64, i);
+            }
+            try (ConnectionConfig client = station.provider.newConnectionConfig().sendQueueSize(slots).completionQueueSize(slots);
+                ConnectionConfig server = station.provider.newConnectionConfig().sharedReceiveQueue(shared)
+                    .receiveQueueSize(receiveQueueSize)) {
+                Connection from = station.peer.newConnectionRequest(endpoint.localAddress(), client).connect(null);
+                Connection to = Station.awaitRequest(endpoint, server).connect(null);
+                Station.expect(ConnectionEvent.ESTABLISHED, from);
+                Station.expect(ConnectionEvent.ESTABLISHED, to);
+                for (int i = 0; i <= most; i++) {
+                    from.send(station.region, 4096, 8, CompletionFlag.ALWAYS, i);
+                }
+                WorkCompletions sent = new WorkCompletions(slots);
+                assertEquals(most, from.completionQueue().poll(sent));
+                assertEquals(1, shared.receiveCompletionQueue().poll(new WorkCompletions(1)));
+                Station.expect(from.completionQueue(), most, 0);
+                assertEquals(most, shared.receiveCompletionQueue().poll(new WorkCompletions(slots)));
+                from.close();
+                to.close();
             }
             shared.close();
         }

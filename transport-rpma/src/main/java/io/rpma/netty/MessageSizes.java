@@ -55,7 +55,8 @@ record MessageSizes(int receiveBytes, int receives, int sendQueue, RpmaSharedRec
                 config.receiveCompletionQueueSize(Math.min(receivable(), most)).sharedCompletionChannel(true);
             }
             // One connection may take all receives of a shared receive queue.
-            return shared != null ? config.sharedReceiveQueue(shared.on(fabric)) : config.receiveQueueSize(receives);
+            config.receiveQueueSize(Math.min(receivable(), fabric.limits().maxQueuePairWorkRequests()));
+            return shared != null ? config.sharedReceiveQueue(shared.on(fabric)) : config;
         } catch (RpmaException | RuntimeException e) {
             config.close();
             throw e;
