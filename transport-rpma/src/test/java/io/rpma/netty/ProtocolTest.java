@@ -393,13 +393,15 @@ class ProtocolTest {
     }
 
     /**
-     * A peer sends far more messages than it has credits for, as many as the shared receive queue holds, before the server polls.
-     * The connection fails because of the credits, and not because a queue has overflowed. The receives that the peer used are
-     * available to the other connections again.
+     * Peers send far more messages than they have credits for, together as many as the shared receive queue holds, before the
+     * server polls. Their connections fail because of the credits, and not because a queue has overflowed. The receives that they
+     * used are available to the other connections again.
      */
     @Test
-    void aPeerThatIgnoresItsCreditsIsDisconnectedAndHoldsNoReceives() throws Exception {
+    void peersThatIgnoreTheirCreditsAreDisconnectedAndHoldNoReceives() throws Exception {
         int others = 8;
+        // The provider soft delivers at most 64 messages of a connection before the server polls.
+        int violators = 3;
         int share = StreamOptions.DEFAULT_CREDITS + StreamSizes.CONTROL_RESERVE;
         List<Channel> clients = new ArrayList<>();
         for (int i = 0; i < others; i++) {
@@ -409,19 +411,30 @@ class ProtocolTest {
             assertEquals(4, received.poll(30, TimeUnit.SECONDS));
         }
         for (int round = 0; round < 4; round++) {
-            try (RawPeer peer = new RawPeer()) {
-                assertEquals(ConnectionEvent.ESTABLISHED, peer.connect(address(), handshake()));
+            List<RawPeer> peers = new ArrayList<>();
+            try {
+                for (int i = 0; i < violators; i++) {
+                    peers.add(new RawPeer());
+                    assertEquals(ConnectionEvent.ESTABLISHED, peers.get(i).connect(address(), handshake()));
+                }
                 group.next().submit(() -> {
                     for (int i = 0; i < (others + 1) * share; i++) {
+                        RawPeer peer = peers.get(i % violators);
                         peer.send(1, DATA);
                         peer.awaitSends();
                     }
                     return null;
                 }).sync();
-                Throwable failure = failures.poll(30, TimeUnit.SECONDS);
-                assertInstanceOf(ProtocolException.class, failure.getCause(), failure::toString);
-                assertTrue(failure.getMessage().contains("without a credit"), failure.getMessage());
-                assertNotNull(inactive.poll(30, TimeUnit.SECONDS));
+                for (int i = 0; i < violators; i++) {
+                    Throwable failure = failures.poll(30, TimeUnit.SECONDS);
+                    assertInstanceOf(ProtocolException.class, failure.getCause(), failure::toString);
+                    assertTrue(failure.getMessage().contains("without a credit"), failure.getMessage());
+                    assertNotNull(inactive.poll(30, TimeUnit.SECONDS));
+                }
+            } finally {
+                for (RawPeer peer : peers) {
+                    peer.close();
+                }
             }
             received.clear();
             for (Channel client : clients) {
