@@ -28,6 +28,7 @@ public final class AnonymousRange implements AddressRange {
     // with PROT_NONE does not count towards that limit.
     private static final int RESERVED = Posix.MAP_PRIVATE | Posix.MAP_ANONYMOUS;
     private static final int PROT_NONE = 0;
+    private static final long MAX_SIZE = Long.MAX_VALUE - Posix.PAGE_SIZE;
 
     private final long address;
     private final long size;
@@ -51,8 +52,8 @@ public final class AnonymousRange implements AddressRange {
      * @throws RpmaException {@link RpmaError#NO_MEMORY} if the addresses cannot be reserved
      */
     public static AnonymousRange reserve(long bytes) throws RpmaException {
-        if (bytes <= 0 || bytes > Long.MAX_VALUE - Posix.PAGE_SIZE) {
-            throw invalid("reserve: the size is " + bytes + " bytes; it must be at least 1");
+        if (bytes <= 0 || bytes > MAX_SIZE) {
+            throw invalid("reserve: the size is " + bytes + " bytes; it must be 1 to " + MAX_SIZE);
         }
         long size = bytes + Posix.PAGE_SIZE - 1 & -Posix.PAGE_SIZE;
         long address = Posix.mmap(0, size, PROT_NONE, RESERVED, -1, 0);

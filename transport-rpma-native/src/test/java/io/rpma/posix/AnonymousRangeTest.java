@@ -12,6 +12,7 @@
  */
 package io.rpma.posix;
 
+import io.rpma.RpmaError;
 import io.rpma.RpmaException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.FunctionDescriptor;
@@ -27,9 +28,10 @@ import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-/** Tests a range whose process may not have the memory that it asks for. */
+/** Tests a range, also one whose process may not have the memory that it asks for. */
 @Timeout(120)
 class AnonymousRangeTest {
     private static final long MIB = 1 << 20;
@@ -126,5 +128,14 @@ class AnonymousRangeTest {
         } finally {
             child.destroyForcibly();
         }
+    }
+
+    /** The message for a size that is too large states the largest size, not the smallest. */
+    @Test
+    void theMessageForASizeThatIsTooLargeStatesTheLargest() {
+        RpmaException refused = assertThrows(RpmaException.class, () -> AnonymousRange.reserve(Long.MAX_VALUE));
+        assertEquals(RpmaError.INVALID, refused.error());
+        assertEquals("reserve: the size is " + Long.MAX_VALUE + " bytes; it must be 1 to "
+            + (Long.MAX_VALUE - Posix.PAGE_SIZE), refused.getMessage());
     }
 }
