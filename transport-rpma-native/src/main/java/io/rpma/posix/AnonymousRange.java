@@ -145,10 +145,13 @@ public final class AnonymousRange implements AddressRange {
             return;
         }
         // Close the pieces one by one: if another thread is using one, the exception leaves a range that can be closed again.
-        while (!pieces.isEmpty()) {
-            pieces.firstEntry().getValue().arena().close();
-            pieces.pollFirstEntry();
+        for (Map.Entry<Long, Piece> entry : pieces.entrySet()) {
+            Piece piece = entry.getValue();
+            piece.arena().close();
+            // The memory stays mapped until the range is closed, and this piece stands for it.
+            entry.setValue(new Piece(piece.length(), Arena.ofShared()));
         }
+        pieces.clear();
         closed = true;
         int result = Posix.munmap(address, size);
         if (result < 0) {

@@ -16,18 +16,22 @@ import io.rpma.RpmaError;
 import io.rpma.RpmaException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.FunctionDescriptor;
+import java.lang.foreign.Linker;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
+import java.lang.invoke.MethodHandles;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
+import static java.lang.foreign.ValueLayout.ADDRESS;
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -37,6 +41,10 @@ class AnonymousRangeTest {
     private static final long MIB = 1 << 20;
     private static final long SIZE = 256 * MIB;
     private static final long PART = MIB;
+
+    // What the callback of whileUsed() runs, and the failure of that.
+    private static Runnable action;
+    private static Throwable failure;
 
     /** The process with too little memory. */
     static final class Child {
@@ -137,5 +145,49 @@ class AnonymousRangeTest {
         assertEquals(RpmaError.INVALID, refused.error());
         assertEquals("reserve: the size is " + Long.MAX_VALUE + " bytes; it must be 1 to "
             + (Long.MAX_VALUE - Posix.PAGE_SIZE), refused.getMessage());
+    }
+
+    /** If a part is in use while its range is closed, the memory of the other parts is neither lost nor passed on. */
+    @Test
+    void aRangeThatCannotBeClosedKeepsItsMemory() throws Throwable {
+        AnonymousRange range = AnonymousRange.reserve(4 * PART);
+        range.commit(0, PART).fill((byte) 5);
+        MemorySegment used = range.commit(2 * PART, PART);
+        whileUsed(used, () -> assertThrows(IllegalStateException.class, range::close));
+        RpmaException refused = assertThrows(RpmaException.class, () -> range.commit(0, PART));
+        assertEquals(RpmaError.INVALID, refused.error());
+        range.decommit(0, PART);
+        assertEquals(0, range.commit(0, PART).get(JAVA_BYTE, 0));
+        range.close();
+    }
+
+    /** Runs an action while a function of the C library, which has called back, uses memory through its segment. */
+    private static void whileUsed(MemorySegment memory, Runnable run) throws Throwable {
+        action = run;
+        FunctionDescriptor comparator = FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_LONG);
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment callback = Linker.nativeLinker().upcallStub(MethodHandles.lookup().findStatic(
+                AnonymousRangeTest.class, "compare", comparator.toMethodType()), comparator, arena);
+            Posix.downcall("qsort", FunctionDescriptor.ofVoid(ADDRESS, JAVA_LONG, JAVA_LONG, ADDRESS))
+                .invokeExact(memory, 2L, 8L, callback);
+        }
+        assertNull(action, "the function has not called back");
+        if (failure != null) {
+            throw failure;
+        }
+    }
+
+    // An exception must not leave an upcall.
+    private static int compare(long first, long second) {
+        Runnable run = action;
+        action = null;
+        try {
+            if (run != null) {
+                run.run();
+            }
+        } catch (Throwable e) {
+            failure = e;
+        }
+        return 0;
     }
 }
