@@ -101,7 +101,17 @@ final class SoftAddressRange implements AddressRange {
         }
         pieces.remove(offset);
         process.remove(segment);
-        part.range().decommit(part.offset() + offset, length);
+        boolean done = false;
+        try {
+            part.range().decommit(part.offset() + offset, length);
+            done = true;
+        } finally {
+            if (!done) {
+                // The memory stays mapped, and this piece stands for it, until the range is closed or decommit() succeeds.
+                pieces.put(offset, segment);
+                process.add(segment);
+            }
+        }
     }
 
     @Override
