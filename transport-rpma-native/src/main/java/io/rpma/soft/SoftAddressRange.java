@@ -117,7 +117,7 @@ final class SoftAddressRange implements AddressRange {
     @Override
     public synchronized ByteBuffer buffer(long offset, int length) {
         Map.Entry<Long, Segment> piece = closed ? null : pieces.floorEntry(offset);
-        if (piece == null || length < 0) {
+        if (piece == null || length < 0 || offset > size - length) {
             throw new IllegalArgumentException("no memory is committed at offset " + offset + " for " + length + " bytes");
         }
         long end = piece.getKey() + piece.getValue().size();

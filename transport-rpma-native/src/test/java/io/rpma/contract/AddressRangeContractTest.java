@@ -26,6 +26,7 @@ import static io.rpma.contract.Contract.PROVIDER;
 import static io.rpma.contract.Contract.refused;
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /** Tests reserved address ranges and the memory that is committed in them. */
@@ -122,6 +123,24 @@ class AddressRangeContractTest extends ContractCase {
         assertEquals(42, memory.get(JAVA_BYTE, 19));
         memory.set(JAVA_BYTE, 47, (byte) 43);
         assertEquals(43, buffer.get(31));
+    }
+
+    @Test
+    void bufferOutsideTheMemoryIsRefused() throws Exception {
+        AddressRange range = scope.own(PROVIDER.reserve(4 * PAGE));
+        range.commit(PAGE, PAGE);
+        assertNoBuffer(range, PAGE - 1, 2);
+        assertNoBuffer(range, 2 * PAGE - 1, 2);
+        assertNoBuffer(range, -1, 1);
+        assertNoBuffer(range, PAGE, -1);
+        assertNoBuffer(range, Long.MAX_VALUE, 1);
+        assertNoBuffer(range, Long.MAX_VALUE, Integer.MAX_VALUE);
+    }
+
+    private static void assertNoBuffer(AddressRange range, long offset, int length) {
+        RuntimeException failure = assertThrows(RuntimeException.class, () -> range.buffer(offset, length));
+        assertTrue(failure instanceof IllegalArgumentException || failure instanceof IndexOutOfBoundsException,
+            failure.toString());
     }
 
     /** One region may cover several adjacent pieces. */
