@@ -225,7 +225,7 @@ final class MessageQueuePair extends QueuePair implements PostTarget {
         if (retired == sequence) {
             RpmaCompletionException cause = RpmaCompletionException.of("a work request", status);
             retired++;
-            outcomes.end(broken != null ? broken : cause);
+            outcomes.end(broken != null ? broken : flushed != null ? flushed : cause);
             failedBy(status, cause);
         }
     }

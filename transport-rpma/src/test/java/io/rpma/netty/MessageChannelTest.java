@@ -720,11 +720,14 @@ class MessageChannelTest {
             client -> { });
         channels.client.writeAndFlush(bytes(4, 1)).sync();
         ChannelFuture stalled = channels.client.writeAndFlush(bytes(4, 2));
+        ChannelFuture behind = channels.client.writeAndFlush(bytes(4, 3));
         channels.server.close().sync();
         Throwable cause = fails(stalled);
         assertInstanceOf(IOException.class, cause);
         assertNotNull(cause.getMessage());
+        assertEquals(cause.getMessage(), fails(behind).getMessage());
         assertTrue(channels.client.closeFuture().await(20, TimeUnit.SECONDS));
+        assertEquals(List.of(), channels.atClient.allFailures());
     }
 
     /**

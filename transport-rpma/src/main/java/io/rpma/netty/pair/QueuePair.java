@@ -66,8 +66,8 @@ public abstract class QueuePair {
     public boolean established;
     public ConnectionEvent terminal;
     public IOException broken;
-    /** Why work was flushed, while no event has given the reason; otherwise {@code null}. See {@link #failedBy}. */
-    private IOException flushed;
+    /** Why work failed, while no event has given the reason; otherwise {@code null}. See {@link #failedBy}. */
+    protected IOException flushed;
     private boolean flushTold;
     /** Whether the peer has disconnected and the completions of work that it may have acknowledged have not arrived. */
     private boolean awaitsAcknowledged;
@@ -134,12 +134,13 @@ public abstract class QueuePair {
     }
 
     /**
-     * Ends the connection because a work request failed. A flush only means that the queue pair is in the error state; the
-     * reason is given by an event. An iWARP device enters that state by itself when its peer disconnects, and flushes the
-     * posted work before it reports the disconnect.
+     * Ends the connection because a work request failed. A flush only means that the queue pair is in the error state, and an
+     * exceeded retry counter that the peer does not answer; the reason is given by an event. An iWARP device enters that state by
+     * itself when its peer disconnects, and flushes the posted work before it reports the disconnect. With the provider soft, a
+     * request that waits for a receive fails as soon as the peer has closed, which its event reports a little later.
      */
     public final void failedBy(CompletionStatus status, IOException cause) {
-        if (status != CompletionStatus.WR_FLUSH_ERR) {
+        if (status != CompletionStatus.WR_FLUSH_ERR && status != CompletionStatus.RETRY_EXC_ERR) {
             breakWith(cause);
         } else if (!isExpected(status)) {
             flushed = cause;
@@ -171,7 +172,7 @@ public abstract class QueuePair {
 
     /**
      * Called when the event or the completions that are missing have not arrived in time. Without the event that gives the reason
-     * of a flush, the flush itself becomes the reason. Work without a completion fails.
+     * of a failure, the failure itself becomes the reason. Work without a completion fails.
      */
     public final void endIsOverdue() {
         if (connection == null || !isEnding()) {
