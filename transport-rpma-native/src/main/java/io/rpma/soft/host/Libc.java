@@ -62,7 +62,6 @@ public final class Libc {
 
     private static final int O_NONBLOCK = 0x800;
     private static final int O_CLOEXEC = 0x80000;
-    private static final int F_GETPIPE_SZ = 1032;
     private static final int F_ADD_SEALS = 1033;
     private static final int F_GET_SEALS = 1034;
     private static final int SEEK_END = 2;
@@ -75,6 +74,9 @@ public final class Libc {
     private static final int PR_SET_PTRACER = 0x59616d61;
     private static final long PR_SET_PTRACER_ANY = -1;
     private static final byte[] FD_FOLDER = "/proc/self/fd/".getBytes(StandardCharsets.US_ASCII);
+    // Room for the path of a descriptor, and how the target of that link begins for a pipe; that of a file begins with a slash.
+    private static final int PATH_BYTES = 64;
+    private static final byte[] PIPE = "pipe:[".getBytes(StandardCharsets.US_ASCII);
 
     private static final CFunction MEMFD_CREATE = CFunction.of("memfd_create", 2);
     private static final CFunction FTRUNCATE = CFunction.of("ftruncate", 2);
@@ -85,6 +87,7 @@ public final class Libc {
     private static final CFunction OPEN = CFunction.of("open", 3);
     private static final CFunction FCHMOD = CFunction.of("fchmod", 2);
     private static final CFunction READ = CFunction.of("read", 3);
+    private static final CFunction READLINK = CFunction.of("readlink", 3);
     private static final CFunction WRITE = CFunction.of("write", 3);
     private static final CFunction IOCTL = CFunction.of("ioctl", 3);
     private static final CFunction DUP3 = CFunction.of("dup3", 3);
@@ -161,9 +164,18 @@ public final class Libc {
         return result;
     }
 
-    /** Returns whether a descriptor is that of a pipe: only a pipe has a capacity that can be queried. */
+    /**
+     * Returns whether a descriptor is that of a pipe without a name. The kernel itself knows what a descriptor leads to; asking
+     * the file system of a named pipe, as {@code fstat(2)} does, or opening it can block if that is a process (FUSE).
+     */
     public static boolean isPipe(int fd) {
-        return Posix.fcntl(fd, F_GETPIPE_SZ, 0) > 0;
+        long path = path(fd);
+        long link = path + PATH_BYTES;
+        boolean is = READLINK.callLong(path, link, PIPE.length) == PIPE.length;
+        for (int i = 0; is && i < PIPE.length; i++) {
+            is = Memory.getByte(link + i) == PIPE[i];
+        }
+        return is;
     }
 
     /** Opens the file of a descriptor again, non-blocking, as a new open file description with its own flags. */

@@ -13,18 +13,22 @@
 package io.rpma.soft.shared;
 
 import io.rpma.RpmaException;
+import io.rpma.posix.CFunction;
 import io.rpma.posix.Posix;
 import io.rpma.posix.Scratch;
 import io.rpma.posix.Sockets;
 import io.rpma.soft.AnotherUser;
 import io.rpma.soft.host.Libc;
+import java.lang.foreign.Arena;
 import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.Linker;
 import java.lang.invoke.MethodHandle;
+import java.nio.file.Path;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
 
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static org.junit.jupiter.api.Assertions.assertEquals;
@@ -162,6 +166,22 @@ class EventPipeTest {
         for (int end : ends) {
             assertNull(EventPipe.open(end));
             Posix.close(end);
+        }
+    }
+
+    /** A named pipe lies in a file system. That of a user process (FUSE) decides when a call for a file in it returns. */
+    @Test
+    void namedPipesAreRefused(@TempDir Path folder) throws Exception {
+        Path pipe = folder.resolve("pipe");
+        try (Arena arena = Arena.ofConfined()) {
+            assertEquals(0, CFunction.of("mkfifo", 2).call(arena.allocateFrom(pipe.toString()).address(), 0600));
+            int fd = CFunction.of("open", 3).call(arena.allocateFrom(pipe.toString()).address(), Libc.O_RDWR | O_NONBLOCK, 0);
+            assertTrue(fd >= 0);
+            try {
+                assertNull(EventPipe.open(fd));
+            } finally {
+                Posix.close(fd);
+            }
         }
     }
 }
