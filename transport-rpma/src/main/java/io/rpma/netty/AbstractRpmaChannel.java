@@ -19,13 +19,9 @@ import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelMetadata;
 import io.netty.channel.ChannelOutboundBuffer;
 import io.netty.channel.ChannelPromise;
-import io.netty.channel.DefaultChannelPromise;
 import io.netty.channel.EventLoop;
 import io.netty.channel.IoRegistration;
-import io.netty.util.concurrent.GlobalEventExecutor;
 import io.rpma.CompletionQueue;
-import io.rpma.PeerConfig;
-import io.rpma.RpmaException;
 import io.rpma.WorkCompletions;
 import io.rpma.netty.connect.Connector;
 import io.rpma.netty.connect.Dialer;
@@ -43,11 +39,9 @@ import java.nio.ByteBuffer;
 import java.nio.channels.AlreadyBoundException;
 import java.nio.channels.ClosedChannelException;
 import java.nio.channels.ConnectionPendingException;
-import java.nio.channels.NotYetConnectedException;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 
 /**
@@ -129,35 +123,7 @@ abstract class AbstractRpmaChannel extends AbstractChannel {
      *     the channel is not connected, or has no event loop. It cannot be cancelled
      */
     public ChannelFuture applyPeerConfig(ByteBuffer descriptor) {
-        ByteBuffer copy = ByteBuffer.allocate(descriptor.remaining()).put(descriptor.duplicate()).flip();
-        ChannelPromise promise = newPromise();
-        promise.setUncancellable();
-        try {
-            if (eventLoop().inEventLoop()) {
-                applyPeerConfig(copy, promise);
-            } else {
-                eventLoop().execute(() -> applyPeerConfig(copy, promise));
-            }
-        } catch (IllegalStateException | RejectedExecutionException e) {
-            // The channel was never registered, or its loop has ended, and could not notify the listeners.
-            return new DefaultChannelPromise(this, GlobalEventExecutor.INSTANCE).setFailure(e);
-        }
-        return promise;
-    }
-
-    private void applyPeerConfig(ByteBuffer descriptor, ChannelPromise promise) {
-        QueuePair current = pair();
-        if (!active || current == null || current.isClosed()) {
-            promise.setFailure(open ? new NotYetConnectedException() : new ClosedChannelException());
-            return;
-        }
-        try (PeerConfig config = current.fabric.provider().peerConfigFromDescriptor(descriptor)) {
-            current.connection.applyRemotePeerConfig(config);
-        } catch (RpmaException | RuntimeException e) {
-            promise.setFailure(e);
-            return;
-        }
-        promise.setSuccess();
+        return RemotePeerConfig.apply(this, descriptor);
     }
 
     /** Returns Netty's description of a channel, extended by the path that the connection has taken. */
