@@ -21,6 +21,7 @@ import io.rpma.agent.programs.ArmeriaHttp;
 import io.rpma.agent.programs.GrpcEcho;
 import io.rpma.agent.programs.LettuceRedis;
 import io.rpma.agent.programs.ReactorHttp;
+import io.rpma.agent.programs.VertxDomainSockets;
 import io.rpma.agent.programs.VertxHttp;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -45,6 +46,16 @@ class FrameworksTest {
     @Test
     void vertx() throws Exception {
         assertSwapped(VertxHttp.class);
+    }
+
+    /** Domain sockets of NIO stay, on the event loops that the application knows. */
+    @Test
+    void vertxWithDomainSocketsOfNio() throws Exception {
+        Program.Output plain = Program.plain().run(VertxDomainSockets.class);
+        assertEquals(List.of("result: received 50000"), plain.result(), plain.text());
+        Program.Output output = Program.withAgent(SELECTED).run(VertxDomainSockets.class);
+        assertEquals(0, output.exitCode(), output.text());
+        assertEquals(plain.result(), output.result(), output.text());
     }
 
     @Test

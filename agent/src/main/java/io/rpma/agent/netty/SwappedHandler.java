@@ -41,14 +41,18 @@ import java.util.concurrent.TimeUnit;
  * The handler of an event loop that was created for another transport. It runs RPMA and epoll channels, and reports that it is
  * compatible with the handles of the handler that it replaces. Channels of the other transport that were not replaced, for
  * example those of an application's own subclass of {@code NioSocketChannel}, are registered with an event loop of the original
- * kind, which is created when it is first needed. Handles of the other transport that are not channels run on this loop, by the
- * original handler.
+ * kind, which is created when it is first needed. Handles of the other transport that are not channels, and NIO's domain sockets,
+ * run on this loop, by the original handler.
  */
 final class SwappedHandler implements IoHandler, Swap.StandIn {
     // A loop refers to its handler, and the handler to its loop. The map keeps neither, because an application may drop a loop
     // without shutting it down. If the loop has no thread yet, nothing else refers to it.
     private static final Map<ThreadAwareExecutor, WeakReference<SwappedHandler>> BY_LOOP =
         Collections.synchronizedMap(new WeakHashMap<>());
+    // Names, because a relocated copy of Netty may lack classes that its application does not use.
+    private static final Set<String> NIO_DOMAIN_SOCKETS = Set.of(
+        Channel.class.getPackageName() + ".socket.nio.NioDomainSocketChannel",
+        Channel.class.getPackageName() + ".socket.nio.NioServerDomainSocketChannel");
     /** How long this loop waits at its end for the original loop, one of whose handlers may be blocked. */
     private static final long PATIENCE_SECONDS = 5;
 
@@ -87,9 +91,14 @@ final class SwappedHandler implements IoHandler, Swap.StandIn {
         return handler.originalLoop(loop);
     }
 
+    /**
+     * Returns whether a channel is registered with the original loop, which notices immediately that a channel is ready. Domain
+     * sockets of NIO are not, because frameworks use them, and a framework may find what belongs to a channel by the loop that it
+     * has chosen.
+     */
     private static boolean isForeign(Channel channel) {
         if (channel instanceof AbstractNioChannel) {
-            return true;
+            return !NIO_DOMAIN_SOCKETS.contains(channel.getClass().getName());
         }
         String uring = Channel.class.getPackageName() + ".uring.AbstractIoUringChannel";
         for (Class<?> type = channel.getClass(); type != null; type = type.getSuperclass()) {
