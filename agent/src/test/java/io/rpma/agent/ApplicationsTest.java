@@ -168,6 +168,14 @@ class ApplicationsTest {
         assertEquals(List.of("channels: RpmaChannel"), channels(output), output.text());
     }
 
+    /** The options of the agent decide what stays on TCP, so nobody has to be told to configure the application. */
+    @Test
+    void logsNoNoticeOfChannelsThatStayOnTcp() throws Exception {
+        Program.Output output = Program.withAgent("ports=1").run(NettyEcho.class, "epoll", "class");
+        assertEquals(0, output.exitCode(), output.text());
+        assertFalse(output.text().contains("TcpNotice"), output.text());
+    }
+
     @Test
     void putsDatagramsOnEpoll() throws Exception {
         Program.Output output = Program.withAgent("report").run(NioManners.class, "datagram");

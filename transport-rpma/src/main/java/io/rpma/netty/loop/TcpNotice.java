@@ -37,8 +37,10 @@ public final class TcpNotice {
     private static final InternalLogger LOGGER = InternalLoggerFactory.getInstance("io.rpma.netty.TcpNotice");
     /** How many channels are examined. A process with this many that RPMA could not carry uses TCP on purpose. */
     private static final int MOST_CHANNELS = 256;
+    /** The loader of the agent, whose options decide which channels use TCP. The application cannot choose others. */
+    private static final String LOADER_OF_AGENT = "io.rpma.agent.TransportLoader";
     // 0 after the message has been logged.
-    private static final AtomicInteger CHANNELS_LEFT = new AtomicInteger(MOST_CHANNELS);
+    private static final AtomicInteger CHANNELS_LEFT = new AtomicInteger(isLoadedByAgent() ? 0 : MOST_CHANNELS);
     private static final AtomicBoolean SAID = new AtomicBoolean();
 
     private final Channel.Unsafe channel;
@@ -47,6 +49,11 @@ public final class TcpNotice {
     private TcpNotice(Channel.Unsafe channel, boolean listens) {
         this.channel = channel;
         this.listens = listens;
+    }
+
+    private static boolean isLoadedByAgent() {
+        ClassLoader loader = TcpNotice.class.getClassLoader();
+        return loader != null && loader.getClass().getName().equals(LOADER_OF_AGENT);
     }
 
     /** Returns the notice of a channel, or {@code null} if no message is needed for it. */
