@@ -26,8 +26,9 @@ import java.util.regex.Pattern;
  * factory reads it.
  */
 public final class Sites {
-    private static final Pattern TRANSPORT_OPTION
-        = Pattern.compile("\\.channel\\.(epoll\\.Epoll|uring\\.IoUring|unix\\.Unix)ChannelOption#");
+    /** The names of the options that only some transports have, among them those of TCP's fast open. */
+    private static final Pattern TRANSPORT_OPTION = Pattern.compile("\\.channel\\.(epoll\\.Epoll|uring\\.IoUring|unix\\.Unix)"
+        + "ChannelOption#|\\.channel\\.ChannelOption#TCP_FASTOPEN$|^TCP_FASTOPEN_CONNECT$");
     private static final ThreadLocal<Target> TARGET = new ThreadLocal<>();
     private static volatile Swaps swaps;
 

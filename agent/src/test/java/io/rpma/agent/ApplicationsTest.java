@@ -168,6 +168,15 @@ class ApplicationsTest {
         assertEquals(List.of("channels: RpmaChannel"), channels(output), output.text());
     }
 
+    /** An option of TCP alone would otherwise cause a warning for each connection. */
+    @Test
+    void acceptsTheOptionsOfFastOpen() throws Exception {
+        Program.Output output = Program.withAgent("").run(ForeignOptions.class, "fast-open");
+        assertEquals(0, output.exitCode(), output.text());
+        assertEquals(List.of("channels: RpmaServerChannel, RpmaChannel"), channels(output), output.text());
+        assertFalse(output.text().contains("Unknown channel option"), output.text());
+    }
+
     /** The options of the agent decide what stays on TCP, so nobody has to be told to configure the application. */
     @Test
     void logsNoNoticeOfChannelsThatStayOnTcp() throws Exception {

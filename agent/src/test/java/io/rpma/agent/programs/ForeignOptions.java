@@ -21,6 +21,9 @@ import io.netty.channel.ChannelOption;
 import io.netty.channel.EventLoopGroup;
 import io.netty.channel.MultiThreadIoEventLoopGroup;
 import io.netty.channel.epoll.EpollChannelOption;
+import io.netty.channel.epoll.EpollIoHandler;
+import io.netty.channel.epoll.EpollServerSocketChannel;
+import io.netty.channel.epoll.EpollSocketChannel;
 import io.netty.channel.nio.NioIoHandler;
 import io.netty.channel.socket.nio.NioChannelOption;
 import io.netty.channel.socket.nio.NioDatagramChannel;
@@ -42,6 +45,10 @@ public final class ForeignOptions {
 
     /** Runs the program, and prints the results. The argument selects the transport. */
     public static void main(String[] arguments) throws Exception {
+        if (arguments[0].equals("fast-open")) {
+            fastOpen();
+            return;
+        }
         boolean isNio = arguments[0].equals("nio");
         EventLoopGroup group = new MultiThreadIoEventLoopGroup(1,
             isNio ? NioIoHandler.newFactory() : IoUringIoHandler.newFactory());
@@ -56,6 +63,19 @@ public final class ForeignOptions {
             connect(server.channel(IoUringServerSocketChannel.class), client.channel(IoUringSocketChannel.class)
                 .option(ChannelOption.SO_LINGER, 7), IoUringChannelOption.TCP_KEEPIDLE, false);
         }
+        group.shutdownGracefully(0, 10, TimeUnit.SECONDS).sync();
+    }
+
+    /** Sets options that are named by {@code ChannelOption}, but that only the channels of epoll and io_uring have. */
+    private static void fastOpen() throws Exception {
+        EventLoopGroup group = new MultiThreadIoEventLoopGroup(1, EpollIoHandler.newFactory());
+        Channel listening = new ServerBootstrap().group(group).channel(EpollServerSocketChannel.class)
+            .option(ChannelOption.TCP_FASTOPEN, 10).childHandler(new NettyEcho.Echo())
+            .bind(new InetSocketAddress("127.0.0.1", 0)).sync().channel();
+        Channel channel = new Bootstrap().group(group).channel(EpollSocketChannel.class)
+            .option(ChannelOption.TCP_FASTOPEN_CONNECT, true).handler(new NettyEcho.Echo())
+            .connect(listening.localAddress()).sync().channel();
+        System.out.println("channels: " + listening.getClass().getSimpleName() + ", " + channel.getClass().getSimpleName());
         group.shutdownGracefully(0, 10, TimeUnit.SECONDS).sync();
     }
 
