@@ -241,6 +241,16 @@ class ApplicationsTest {
         assertEquals(List.of("channels: OwnServerChannel, NioSocketChannel"), channels(output), output.text());
     }
 
+    /** The event loop of a channel that is left as it is can be given to a bootstrap whose channel is replaced. */
+    @ParameterizedTest
+    @CsvSource({"'', RpmaChannel", "ports=1, EpollSocketChannel"})
+    void connectsByTheLoopOfAChannelOfAnotherClass(String options, String channel) throws Exception {
+        assertEquals(List.of("channels: NioSocketChannel"), channels(Program.plain().run(NioManners.class, "relays")));
+        Program.Output output = Program.withAgent(options).run(NioManners.class, "relays");
+        assertEquals(0, output.exitCode(), output.text());
+        assertEquals(List.of("channels: " + channel), channels(output), output.text());
+    }
+
     /** A group that has ended has no open channels, even if they were on an event loop that the agent has created. */
     @Test
     void endsAfterChannelsOfOtherClasses() throws Exception {

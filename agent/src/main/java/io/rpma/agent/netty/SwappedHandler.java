@@ -46,7 +46,8 @@ import java.util.concurrent.TimeUnit;
  */
 final class SwappedHandler implements IoHandler, Swap.StandIn {
     // A loop refers to its handler, and the handler to its loop. The map keeps neither, because an application may drop a loop
-    // without shutting it down. If the loop has no thread yet, nothing else refers to it.
+    // without shutting it down. If the loop has no thread yet, nothing else refers to it. The keys are the loops of applications
+    // and the original loops.
     private static final Map<ThreadAwareExecutor, WeakReference<SwappedHandler>> BY_LOOP =
         Collections.synchronizedMap(new WeakHashMap<>());
     // Names, because a relocated copy of Netty may lack classes that its application does not use.
@@ -80,15 +81,21 @@ final class SwappedHandler implements IoHandler, Swap.StandIn {
         BY_LOOP.put(executor, new WeakReference<>(this));
     }
 
-    /** Returns the event loop that a channel is registered with in place of the given one. */
+    /**
+     * Returns the event loop that a channel is registered with in place of the given one. The given one can be an original loop,
+     * because an application gets it from a channel, for example to open another connection by the loop of the first one.
+     */
     static EventLoop loopFor(EventLoop loop, Channel channel) {
         WeakReference<SwappedHandler> found = loop instanceof ThreadAwareExecutor executor ? BY_LOOP.get(executor) : null;
         SwappedHandler handler = found == null ? null : found.get();
-        if (handler == null || !isForeign(channel)) {
+        if (handler == null) {
             return loop;
         }
+        if (!isForeign(channel)) {
+            return handler.executor instanceof EventLoop ofApplication ? ofApplication : loop;
+        }
         handler.channels.add(channel);
-        return handler.originalLoop(loop);
+        return loop == handler.executor ? handler.originalLoop(loop) : loop;
     }
 
     /**
@@ -120,6 +127,7 @@ final class SwappedHandler implements IoHandler, Swap.StandIn {
                 new IoHandlerFactory() {
                     @Override
                     public IoHandler newHandler(ThreadAwareExecutor own) {
+                        BY_LOOP.put(own, new WeakReference<>(SwappedHandler.this));
                         handlerOfOriginal = originalFactory.newHandler(own);
                         return handlerOfOriginal;
                     }

@@ -17,6 +17,7 @@ import io.netty.bootstrap.Bootstrap;
 import io.netty.bootstrap.ServerBootstrap;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.Channel;
+import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.ChannelInitializer;
@@ -35,6 +36,7 @@ import io.netty.channel.socket.nio.NioDatagramChannel;
 import io.netty.channel.socket.nio.NioServerSocketChannel;
 import io.netty.channel.socket.nio.NioSocketChannel;
 import java.net.InetSocketAddress;
+import java.net.Socket;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 
@@ -74,11 +76,32 @@ public final class NioManners {
                         channel.pipeline().addLast(new NettyEcho.Echo());
                     }
                 }).bind(new InetSocketAddress("127.0.0.1", 0)).sync().channel(), false);
+            case "relays" -> relays(group);
             case "ends" -> ends(group);
             case "datagram" -> datagram(group);
             default -> throw new IllegalArgumentException(arguments[0]);
         }
         group.shutdownGracefully(0, 10, TimeUnit.SECONDS).sync();
+    }
+
+    /** A relay connects to the other server by the event loop of the channel that it has accepted. */
+    private static void relays(IoEventLoopGroup group) throws Exception {
+        Channel other = server(group).bind(new InetSocketAddress("127.0.0.1", 0)).sync().channel();
+        CompletableFuture<String> connected = new CompletableFuture<>();
+        Channel relay = new ServerBootstrap().group(group).channel(OwnServerChannel.class)
+            .childHandler(new ChannelInboundHandlerAdapter() {
+                @Override
+                public void channelActive(ChannelHandlerContext ctx) {
+                    new Bootstrap().group(ctx.channel().eventLoop()).channel(ctx.channel().getClass())
+                        .handler(new NettyEcho.Echo()).connect(other.localAddress())
+                        .addListener((ChannelFuture future) -> connected.complete(future.isSuccess()
+                            ? future.channel().getClass().getSimpleName() : future.cause().toString()));
+                }
+            }).bind(new InetSocketAddress("127.0.0.1", 0)).sync().channel();
+        try (Socket client = new Socket()) {
+            client.connect(relay.localAddress());
+            System.out.println("channels: " + connected.get(30, TimeUnit.SECONDS));
+        }
     }
 
     /**
