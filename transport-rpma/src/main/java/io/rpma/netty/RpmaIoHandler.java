@@ -104,6 +104,7 @@ public final class RpmaIoHandler implements IoHandler {
      * Returns the factory of handlers, for a {@code MultiThreadIoEventLoopGroup} or any other user of a factory. The loops use
      * the polling mode of {@code -Dio.rpma.netty.polling}.
      *
+     * @throws IllegalArgumentException if a system property that determines the polling has a value that is not allowed
      * @throws RpmaUnavailableException if the JVM refuses native access; the message names the flag
      * @throws UnsatisfiedLinkError if Netty's native epoll library is not available
      */
@@ -115,11 +116,14 @@ public final class RpmaIoHandler implements IoHandler {
      * Returns the factory of handlers.
      *
      * @param polling what their loops do while they are idle
+     * @throws IllegalArgumentException if {@code -Dio.rpma.netty.spinNanos} is needed and has a value that is not allowed
      * @throws RpmaUnavailableException if the JVM refuses native access; the message names the flag
      * @throws UnsatisfiedLinkError if Netty's native epoll library is not available
      */
     public static IoHandlerFactory newFactory(RpmaPolling polling) {
         Objects.requireNonNull(polling, "polling");
+        // A wrong system property is reported here. The group would wrap the exception if a handler threw it.
+        spin(polling);
         NativeAccess.ensure(Epoll.unavailabilityCause());
         chooseProvider();
         IoHandlerFactory epoll = EpollIoHandler.newFactory();

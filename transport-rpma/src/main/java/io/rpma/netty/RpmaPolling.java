@@ -31,13 +31,23 @@ public enum RpmaPolling {
     /** Blocks whenever there is nothing to do. Every message then costs a wake-up, and no processor time is wasted. */
     BLOCK;
 
-    private static final RpmaPolling DEFAULT = configured();
+    // Determined by the first group that needs it. A static initializer would fail the groups that are given their polling, and
+    // only its first failure would have the message.
+    private static volatile RpmaPolling byDefault;
 
     /**
-     * The mode of a group for which none was given, by {@code -Dio.rpma.netty.polling}; {@code adaptive} if that is not set.
+     * Returns the mode of a group for which none was given, by {@code -Dio.rpma.netty.polling}; {@code adaptive} if that is not
+     * set.
+     *
+     * @throws IllegalArgumentException if the property names no mode
      */
     static RpmaPolling byDefault() {
-        return DEFAULT;
+        RpmaPolling polling = byDefault;
+        if (polling == null) {
+            polling = configured();
+            byDefault = polling;
+        }
+        return polling;
     }
 
     private static RpmaPolling configured() {

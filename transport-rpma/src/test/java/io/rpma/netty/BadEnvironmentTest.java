@@ -25,6 +25,7 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -137,6 +138,28 @@ class BadEnvironmentTest {
         String said = run("BIND", with("-Dio.rpma.netty.maxBulkBytes=-1"), "127.0.0.1");
         assertSays(said, "-Dio.rpma.netty.maxBulkBytes is -1; allowed are 0 to 4398046511104, and without the property the value"
             + " is ");
+    }
+
+    @ParameterizedTest
+    @CsvSource({"maxRegisteredBytes, 1g", "maxRegisteredBytes, ''", "maxBulkBytes, 99999999999999999999",
+        "sharedReceiveBuffers, 0x100"})
+    void whatIsNoNumberIsNamed(String name, String value) throws Exception {
+        assertSays(run("BIND", with("-Dio.rpma.netty." + name + '=' + value), "127.0.0.1"), "-Dio.rpma.netty." + name + " is '"
+            + value + "', which is not a number in digits without a unit; allowed are ");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"-1", "1000000001", "9223372036854775807", "50us", ""})
+    void aTimeToPollThatIsNotAllowedFailsTheGroup(String value) throws Exception {
+        assertSays(run("GROUP", with("-Dio.rpma.netty.spinNanos=" + value)), "IllegalArgumentException: -Dio.rpma.netty.spinNanos"
+            + " is ", value, "; allowed are 0 to 1000000000, and without the property the value is 50000");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"foo", ""})
+    void aPollingThatDoesNotExistFailsTheGroup(String value) throws Exception {
+        assertSays(run("GROUP", with("-Dio.rpma.netty.polling=" + value)), "IllegalArgumentException: -Dio.rpma.netty.polling"
+            + " is " + value + "; allowed are adaptive, spin and block");
     }
 
     @Test

@@ -14,7 +14,7 @@
 package io.rpma.netty.loop;
 
 import io.netty.util.NettyRuntime;
-import io.netty.util.internal.SystemPropertyUtil;
+import io.rpma.netty.memory.NumberProperty;
 
 /**
  * Decides whether an idle loop continues to poll for a short time before it blocks. As long as the next completion arrives
@@ -22,10 +22,11 @@ import io.netty.util.internal.SystemPropertyUtil;
  * first, and twice as often after each further failure, since unsuccessful polling takes processor time from the other end on a
  * busy machine. Only waits that polling could have ended are counted, so a connection with occasional messages costs nothing.
  *
- * <p>{@code -Dio.rpma.netty.spinNanos} is the longest time to poll in nanoseconds, 0 for never; default 50,000.
+ * <p>{@code -Dio.rpma.netty.spinNanos} is the longest time to poll in nanoseconds, 0 for never and 1,000,000,000 at most;
+ * default 50,000.
  */
 public final class SpinPolicy {
-    private static final long CONFIGURED_NANOS = SystemPropertyUtil.getLong("io.rpma.netty.spinNanos", 50_000);
+    private static final long LONGEST_NANOS = 1_000_000_000;
     private static final long ENDLESS_NANOS = Long.MAX_VALUE / 2;
     /** A blocked wait includes the cost of a wake-up, which polling would have saved. */
     private static final long WAKE_UP_NANOS = 60_000;
@@ -34,6 +35,9 @@ public final class SpinPolicy {
     private static final long LONG_YIELD_NANOS = 50_000;
     /** After a long yield the next one follows after this many times its duration, so yields take at most 1.6 % of the time. */
     private static final int LONG_YIELD_PAUSE = 64;
+
+    // -1 until the first loop needs the value. A static initializer would also fail the loops that do not need it.
+    private static volatile long configuredNanos = -1;
 
     private final long maxNanos;
     // After the next failure the loop blocks until this many waits have ended soon enough for polling. The second field is the
@@ -46,9 +50,18 @@ public final class SpinPolicy {
         this.maxNanos = maxNanos;
     }
 
-    /** Polls for a short time as long as polling is successful; on a machine with one processor, never. */
+    /**
+     * Polls for a short time as long as polling is successful; on a machine with one processor, never.
+     *
+     * @throws IllegalArgumentException if the property has a value that is not allowed
+     */
     public static SpinPolicy adaptive() {
-        return new SpinPolicy(NettyRuntime.availableProcessors() > 1 ? CONFIGURED_NANOS : 0);
+        long nanos = configuredNanos;
+        if (nanos < 0) {
+            nanos = NumberProperty.get("io.rpma.netty.spinNanos", 50_000, 0, LONGEST_NANOS);
+            configuredNanos = nanos;
+        }
+        return new SpinPolicy(NettyRuntime.availableProcessors() > 1 ? nanos : 0);
     }
 
     /** Polls for as long as there is a queue to poll. */

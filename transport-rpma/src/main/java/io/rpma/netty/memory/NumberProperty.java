@@ -24,17 +24,26 @@ public final class NumberProperty {
      * Returns the value of a property.
      *
      * @param name the name of the property
-     * @param unset the value if the property is not set, or is not a number, which is logged
+     * @param unset the value if the property is not set
      * @param min the smallest value that is allowed
      * @param max the largest value that is allowed
-     * @throws IllegalArgumentException if the property has another value
+     * @throws IllegalArgumentException if the property has another value, or is not a number
      */
     public static long get(String name, long unset, long min, long max) {
-        long value = SystemPropertyUtil.getLong(name, unset);
-        if (value < min || value > max) {
-            throw new IllegalArgumentException("-D" + name + " is " + value + "; allowed are " + min + " to " + max
-                + ", and without the property the value is " + unset);
+        String text = SystemPropertyUtil.get(name);
+        if (text == null) {
+            return unset;
         }
-        return value;
+        String wrong = text;
+        try {
+            long value = Long.parseLong(text.trim());
+            if (value >= min && value <= max) {
+                return value;
+            }
+        } catch (NumberFormatException e) {
+            wrong = '\'' + text + "', which is not a number in digits without a unit";
+        }
+        throw new IllegalArgumentException("-D" + name + " is " + wrong + "; allowed are " + min + " to " + max
+            + ", and without the property the value is " + unset);
     }
 }
