@@ -25,8 +25,6 @@ import io.rpma.cli.Report.NativeAccess;
 import io.rpma.cli.Report.Provider;
 import io.rpma.cli.Report.RdmaDevice;
 import io.rpma.cli.Report.UsableDevice;
-import io.rpma.netty.RpmaChannel;
-import io.rpma.netty.RpmaChannelOption;
 import io.rpma.netty.RpmaPath;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
@@ -65,7 +63,7 @@ final class Examination {
         List<RdmaDevice> devices = kernel.list(usable());
         List<DeviceFile> files = kernel.files();
         boolean works = provider.name() != null;
-        return new Report(provider, works ? paths() : List.of(),
+        return new Report(provider, works ? Probe.paths().stream().map(RpmaPath::toString).toList() : List.of(),
             works && address != null ? Probe.of(address, timeoutSeconds) : null, library, nativeAccess, lockedMemory,
             devices, files, Diagnosis.of(Host.read(), library, nativeAccess, lockedMemory, devices, files));
     }
@@ -103,18 +101,6 @@ final class Examination {
             return new Provider(provider.name(), provider.description(), wish, wishedBy, reason, devices(provider));
         } catch (RpmaUnavailableException | RpmaException e) {
             return new Provider(null, null, wish, wishedBy, e.getMessage(), List.of());
-        }
-    }
-
-    /** Returns the paths that the channels of this process would try, which are those of the options that the process has. */
-    private static List<String> paths() {
-        List<RpmaPath> existing = Rpma.providers().stream().map(RpmaPath::of).toList();
-        RpmaChannel channel = new RpmaChannel();
-        try {
-            return channel.config().getOption(RpmaChannelOption.RPMA_PATHS).stream().filter(existing::contains)
-                .map(RpmaPath::toString).toList();
-        } finally {
-            channel.unsafe().closeForcibly();
         }
     }
 

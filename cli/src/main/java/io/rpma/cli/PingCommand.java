@@ -72,7 +72,8 @@ final class PingCommand implements Callable<Integer> {
     private String timeoutText;
 
     @Option(names = "--path", paramLabel = "PATH", split = ",",
-        description = "which paths to measure, one after the other: shared-memory, rdma, tcp (default: all that work)")
+        description = "which paths to measure, one after the other: shared-memory, rdma, tcp (default: all that work,"
+            + " or those of them that -Dio.rpma.netty.paths names)")
     private List<RpmaPath> paths;
 
     private long count;
@@ -118,9 +119,14 @@ final class PingCommand implements Callable<Integer> {
         return paths != null && !table.failures().isEmpty() ? ExitCode.SOFTWARE : ExitCode.OK;
     }
 
-    /** Returns the paths that this process can use. */
-    private static List<RpmaPath> available() {
-        return Rpma.providers().stream().map(RpmaPath::of).toList();
+    /** Returns the paths that a channel would try. */
+    private static List<RpmaPath> available() throws IOException {
+        List<RpmaPath> available = Probe.paths();
+        if (available.isEmpty()) {
+            throw new IOException("this process has none of the paths of -Dio.rpma.netty.paths="
+                + System.getProperty("io.rpma.netty.paths") + "; it has " + Rpma.providers().stream().map(RpmaPath::of).toList());
+        }
+        return available;
     }
 
     /**

@@ -22,9 +22,12 @@ import io.rpma.RpmaException;
 import io.rpma.RpmaProvider;
 import io.rpma.cli.Report.Connection;
 import io.rpma.cli.Report.NotTaken;
+import io.rpma.netty.RpmaByteBufAllocator;
 import io.rpma.netty.RpmaChannel;
 import io.rpma.netty.RpmaChannelOption;
 import io.rpma.netty.RpmaEventLoopGroup;
+import io.rpma.netty.RpmaIoHandler;
+import io.rpma.netty.RpmaMetrics;
 import io.rpma.netty.RpmaPath;
 import java.net.InetSocketAddress;
 import java.util.ArrayList;
@@ -64,6 +67,37 @@ final class Probe {
                 notTaken, connected.isSuccess() ? null : FailureText.of(connected.cause()));
         } finally {
             group.shutdownGracefully(0, 2, TimeUnit.SECONDS).syncUninterruptibly();
+        }
+    }
+
+    /**
+     * Returns the paths that the channels of this process would try: those of the default of {@code RPMA_PATHS} that the process
+     * has.
+     *
+     * @throws IllegalArgumentException if a system property of the transport has a value that is not allowed
+     */
+    static List<RpmaPath> paths() {
+        checkProperties();
+        List<RpmaPath> existing = Rpma.providers().stream().map(RpmaPath::of).toList();
+        RpmaChannel channel = new RpmaChannel();
+        try {
+            return channel.config().getOption(RpmaChannelOption.RPMA_PATHS).stream().filter(existing::contains).toList();
+        } finally {
+            channel.unsafe().closeForcibly();
+        }
+    }
+
+    /** Has the transport read its properties, of which some are needed only by an event loop or by the first connection. */
+    private static void checkProperties() {
+        try {
+            RpmaIoHandler.newFactory();
+            RpmaByteBufAllocator.DEFAULT.cachedBytes();
+            RpmaMetrics.surplusReceiveBytes();
+        } catch (ExceptionInInitializerError e) {
+            throw new IllegalArgumentException(e.getCause().getMessage(), e);
+        } catch (UnsatisfiedLinkError e) {
+            // Netty's native library is missing, which is not the subject of this check. It fails each connection.
+            return;
         }
     }
 

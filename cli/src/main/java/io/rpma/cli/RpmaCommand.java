@@ -51,7 +51,7 @@ public final class RpmaCommand implements Callable<Integer> {
         try {
             code = commandLine.execute(arguments);
         } catch (LinkageError e) {
-            // A system property of the transport has a wrong value, or a library could not be loaded.
+            // A library could not be loaded.
             return explain(e, commandLine);
         }
         if (code == CommandLine.ExitCode.OK && System.out.checkError()) {
@@ -76,16 +76,20 @@ public final class RpmaCommand implements Callable<Integer> {
         return CommandLine.ExitCode.OK;
     }
 
-    /** Prints the messages of a failure and its causes, without a stack trace. */
+    /** Prints the messages of a failure and its causes, without a stack trace. What only contains a cause is left out. */
     private static int explain(Exception failure, CommandLine command, CommandLine.ParseResult ignored) {
         return explain(failure, command);
     }
 
     private static int explain(Throwable failure, CommandLine command) {
-        StringBuilder words = new StringBuilder(command.getCommandName()).append(" failed: ").append(FailureText.of(failure));
-        for (Throwable cause = failure.getCause(); cause != null; cause = cause.getCause()) {
-            if (words.indexOf(FailureText.of(cause)) < 0) {
-                words.append(System.lineSeparator()).append("  because: ").append(FailureText.of(cause));
+        Throwable first = failure;
+        while (first.getMessage() == null && first.getCause() != null) {
+            first = first.getCause();
+        }
+        StringBuilder words = new StringBuilder(command.getCommandName()).append(" failed: ").append(FailureText.of(first));
+        for (Throwable cause = first.getCause(); cause != null; cause = cause.getCause()) {
+            if (cause.getMessage() != null && words.indexOf(cause.getMessage()) < 0) {
+                words.append(System.lineSeparator()).append("  because: ").append(cause.getMessage());
             }
         }
         command.getErr().println(words);

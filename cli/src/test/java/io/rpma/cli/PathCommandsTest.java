@@ -200,6 +200,38 @@ class PathCommandsTest {
         }
     }
 
+    @Test
+    void pingTakesThePathsOfTheProperty() throws Exception {
+        try (EchoProcess server = new EchoProcess(ALL)) {
+            CliRun one = CliRun.of(List.of("--enable-native-access=ALL-UNNAMED", "-Dio.rpma.netty.paths=tcp"), Map.of(), "ping",
+                "-n", "50", "-t", "60", "-W", "60", at(server.port())).ended(0);
+            assertTrue(one.out().startsWith("provider=tcp device=tcp path=tcp "), one::out);
+            assertTrue(one.out().lines().toList().getLast().startsWith("roundtrips=50 "), one::out);
+        }
+    }
+
+    /** The value and the allowed ones are in one line, without the exceptions that contain this line. */
+    @Test
+    void aWrongPropertyFailsEachCommand() throws Exception {
+        for (String[] wrong : new String[][] {
+            {"-Dio.rpma.netty.paths=foo", "-Dio.rpma.netty.paths is 'foo'; it must name some of "},
+            {"-Dio.rpma.netty.polling=foo", "-Dio.rpma.netty.polling is foo; allowed are "},
+            {"-Dio.rpma.netty.spinNanos=-1", "-Dio.rpma.netty.spinNanos is -1; allowed are "},
+            {"-Dio.rpma.netty.maxRegisteredBytes=1g", "-Dio.rpma.netty.maxRegisteredBytes is '1g', which is not "},
+            {"-Dio.rpma.netty.maxBulkBytes=-1", "-Dio.rpma.netty.maxBulkBytes is -1; allowed are "},
+            {"-Dio.rpma.netty.sharedReceiveBuffers=5", "-Dio.rpma.netty.sharedReceiveBuffers is 5; allowed are "},
+        }) {
+            for (String[] command : new String[][] {{"info"}, {"info", "127.0.0.1:1"}, {"ping", "127.0.0.1:1"}}) {
+                CliRun run = CliRun.of(List.of("--enable-native-access=ALL-UNNAMED", wrong[0], "-Dio.rpma.provider=soft"),
+                    Map.of(), command).ended(1);
+                String name = command[0] + " failed: ";
+                assertTrue(run.error().startsWith(name + wrong[1]), () -> List.of(command) + ": " + run);
+                assertEquals(1, run.error().lines().count(), run::error);
+                assertEquals("", run.out());
+            }
+        }
+    }
+
     private static String[] concat(List<String> first, String... second) {
         return Stream.concat(first.stream(), Stream.of(second)).toArray(String[]::new);
     }
