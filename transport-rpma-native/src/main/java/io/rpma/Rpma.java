@@ -63,8 +63,8 @@ public final class Rpma {
      *
      * @throws RpmaUnavailableException if {@code librpma} was requested by name and cannot be used; the message says what is
      *     missing. If soft or tcp was requested, only if the platform is not 64-bit Linux, or as long as the folder that is
-     *     configured for soft cannot be used. With every choice, if the JVM refuses native access; the message names the flag
-     *     that grants it
+     *     configured for soft cannot be used. With every choice, if the JVM refuses native access (the message names the
+     *     flag that grants it), or if a system property that must be true or false has another value
      */
     public static RpmaProvider provider() {
         RpmaProvider provider = chosen;
@@ -115,6 +115,7 @@ public final class Rpma {
 
     private static synchronized RpmaProvider chooseOnce() {
         if (chosen == null) {
+            KnownProperties.check();
             chosen = choose(wish());
         }
         return chosen;

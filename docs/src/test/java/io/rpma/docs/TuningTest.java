@@ -90,6 +90,15 @@ class TuningTest {
         assertEquals(found, documented);
     }
 
+    /** The class that warns of other properties knows the same ones. */
+    @Test
+    void everySystemPropertyIsKnown() throws Exception {
+        Path file = Documents.PROJECT.resolve("transport-rpma-native/src/main/java/io/rpma/KnownProperties.java");
+        Set<String> known = Pattern.compile("\"(io\\.rpma\\.[\\w.]+\\w)\"").matcher(Files.readString(file)).results()
+            .map(match -> match.group(1)).collect(Collectors.toCollection(TreeSet::new));
+        assertEquals(inSources(PROPERTY, match -> match.group(1)), known);
+    }
+
     @Test
     void defaultsOfNumericSystemProperties() throws Exception {
         Set<String> found = inSources(NUMBER, match -> match.group(1) + " | "

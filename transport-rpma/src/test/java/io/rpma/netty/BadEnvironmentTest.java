@@ -28,6 +28,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeFalse;
 
@@ -160,6 +162,34 @@ class BadEnvironmentTest {
     void aPollingThatDoesNotExistFailsTheGroup(String value) throws Exception {
         assertSays(run("GROUP", with("-Dio.rpma.netty.polling=" + value)), "IllegalArgumentException: -Dio.rpma.netty.polling"
             + " is " + value + "; allowed are adaptive, spin and block");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"soft.withoutImmediateData=yes", "soft.faults=", "librpma.critical=0"})
+    void aSwitchThatIsNeitherOnNorOffFailsTheBind(String property) throws Exception {
+        String[] parts = property.split("=", -1);
+        assertSays(run("BIND", with("-Dio.rpma." + property), "127.0.0.1"), "-Dio.rpma." + parts[0] + " is '" + parts[1]
+            + "'; it must be true or false");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"providr", "soft.directroy", "netty.path", "nety.paths", "Provider"})
+    void aPropertyThatDoesNotExistIsNamedOnce(String name) throws Exception {
+        try (ChildJvm child = new ChildJvm(with("-Dio.rpma." + name + "=tcp", "-Dio.rpma.provider=soft"), Binder.class,
+                "127.0.0.1", "127.0.0.1")) {
+            String[] parts = child.rest().split("-Dio.rpma." + name + " has no effect, because there is no such property", -1);
+            assertEquals(2, parts.length, () -> String.join("|", parts));
+            assertSays(parts[0], "WARN");
+            assertSays(parts[1], "io.rpma.provider", "io.rpma.soft.directory", "io.rpma.netty.paths", "BIND ok");
+        }
+    }
+
+    @Test
+    void propertiesThatExistCauseNoWarning() throws Exception {
+        try (ChildJvm child = new ChildJvm(with("-Dio.rpma.netty.spinNanos=0", "-Dio.rpma.soft.faults=FALSE",
+                "-Dio.rpma.provider=soft", "-Dio.rpma.examples.trace=true", "-Dio.rpma=x"), Binder.class, "127.0.0.1")) {
+            assertFalse(child.rest().contains("has no effect"));
+        }
     }
 
     @Test
