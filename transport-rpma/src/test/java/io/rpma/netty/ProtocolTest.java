@@ -193,6 +193,8 @@ class ProtocolTest {
                 peer.send(0, Immediate.of(Immediate.BULK, 0)), "the announcement of large data has 4 bytes"),
             arguments("a negative number of bytes announced", (Violation) peer ->
                 peer.send(new byte[] {-1, -1, -1, -1}, Immediate.of(Immediate.BULK, 0)), "large data has -1 bytes"),
+            arguments("more bytes announced than an area has", (Violation) peer ->
+                peer.send(new byte[] {Byte.MAX_VALUE, -1, -1, -1}, Immediate.of(Immediate.BULK, 0)), "large data has 2147483647"),
             arguments("a part of a prefix", (Violation) peer -> peer.sendPlain(3), "less than its prefix of 32 bits"),
             arguments("an empty message", (Violation) peer -> peer.sendPlain(0), "less than its prefix of 32 bits"),
             arguments("confirmation of an end that was not sent", (Violation) peer ->
@@ -207,9 +209,11 @@ class ProtocolTest {
                 }
             }, "without a credit"),
             arguments("credits that were never granted", (Violation) peer ->
-                peer.send(0, Immediate.of(Immediate.CREDIT, 1)), "returned 1 credits"),
+                peer.send(0, Immediate.of(Immediate.CREDIT, Immediate.MAX_CREDITS)), "returned 4095 credits on top of"),
+            arguments("a credit with data that was never granted", (Violation) peer ->
+                peer.send(1, Immediate.of(Immediate.DATA, 1)), "returned 1 credits on top of"),
             arguments("a return of no credits", (Violation) peer ->
-                peer.send(0, Immediate.of(Immediate.CREDIT, 0)), "returned 0 credits"),
+                peer.send(0, Immediate.of(Immediate.CREDIT, 0)), "are required for that"),
             arguments("large data without a granted area", (Violation) peer ->
                 peer.write(null, 0, Immediate.of(Immediate.BULK, 0)), "the size of the next granted area is 0"),
             arguments("areas returned that were not granted", (Violation) peer ->
@@ -291,6 +295,36 @@ class ProtocolTest {
             Throwable failure = failures.poll(30, TimeUnit.SECONDS);
             assertInstanceOf(IOException.class, failure);
             assertTrue(failure.getMessage().contains("returned 4 credits in a separate message; at least 8 of its 16"),
+                failure.getMessage());
+        }
+        nextConnectionWorks();
+    }
+
+    /** The device permits this, because an area remains registered after it has been written to. */
+    @Test
+    void aPeerThatWritesMoreOftenThanItHasAreasIsDisconnected() throws Exception {
+        try (RawPeer peer = new RawPeer()) {
+            assertEquals(ConnectionEvent.ESTABLISHED, peer.connect(address(), handshake()));
+            peer.send(1, Immediate.of(Immediate.DATA, 0, 2));
+            assertEquals(1, received.poll(30, TimeUnit.SECONDS));
+            byte[] grant = null;
+            for (int i = 0; i < BulkAreas.WINDOW; i++) {
+                assertEquals(Immediate.GRANT, Immediate.kind(peer.receive()));
+                grant = peer.received(peer.receivedBytes());
+            }
+            try (RemoteMemoryRegion area = Rpma.provider().openRemoteRegion(ByteBuffer.wrap(grant, 1, grant.length - 1))) {
+                // This runs on the server's only loop, so that it grants no areas in between.
+                group.next().submit(() -> {
+                    for (int i = 0; i < BulkAreas.WINDOW + 1; i++) {
+                        peer.write(area, 100, Immediate.of(Immediate.BULK, 0));
+                    }
+                    peer.awaitSends();
+                    return null;
+                }).sync();
+            }
+            Throwable failure = failures.poll(30, TimeUnit.SECONDS);
+            assertInstanceOf(IOException.class, failure);
+            assertTrue(failure.getMessage().contains("large data has 100 bytes; the size of the next granted area is 0"),
                 failure.getMessage());
         }
         nextConnectionWorks();
